@@ -14,19 +14,18 @@
 #define PXI_INTERNAL_ARCH_H
 
 #include <plexor/graph.h>
+#include <plexor/registry.h>
 
 PX_BEGIN_DECLS
 
 typedef struct px_arch {
-    const char *name;   /* "mlp-5x30" */
-    const char *family; /* "mlp-DxW"; the name itself where it stands alone */
-    const char *help;
+    px_entry entry;                       /* "mlp-5x30" */
+    const char *family;                   /* "mlp-DxW"; NULL: it stands alone */
     int channels, height, width, classes; /* what it was made for */
 } px_arch;
 
 /* What `plexor list archs` shows. */
-size_t px_arch_count(void);
-px_arch px_arch_get(size_t i);
+PX_REGISTRY(pxi_archs, px_arch, px_arch)
 
 typedef struct px_arch_options {
     int64_t channels, height, width, classes; /* 0: what the architecture was made for */

@@ -6,17 +6,12 @@
 
 PX_BEGIN_DECLS
 
-size_t px_check_stage_count(void);
-
-const px_check_stage *px_check_stage_get(size_t i); /* NULL beyond the last */
+PX_REGISTRY(pxi_check_stages, px_check_stage, px_check_stage)
+PX_REGISTRY(pxi_gate_kinds, px_gate_kind, px_gate_kind)
 
 const char *px_check_state_name(px_check_state state); /* "done", "kept", "left out" ... */
 
 px_check_state px_check_state_of(const px_check *check, size_t stage);
-
-size_t px_gate_kind_count(void);
-
-const px_gate_kind *px_gate_kind_get(size_t i); /* NULL beyond the last */
 
 size_t px_check_gate_count(const px_check *check);
 

@@ -53,7 +53,7 @@ typedef struct px_feeder_options {
     uint64_t seed;
     bool in_order;       /* not shuffled */
     bool drop_short;     /* leave out a last batch that is not full, unless it is the only one */
-    const char *augment; /* comma list, see px_augmentation_get(); NULL or "": none */
+    const char *augment; /* comma list of pxi_augmentations; NULL or "": none */
     bool hard_labels;    /* leave the soft targets of data sets alone */
 
     /* Faulty training, of the base set (LGR B.7). */
@@ -125,16 +125,6 @@ px_feeder_counts px_feeder_count(const px_feeder *feeder);
 /* Of the data (px_dataset_hash, which items) and of all options that change what comes: a run may
  * be resumed with a feeder of the same hash. */
 uint64_t px_feeder_hash(const px_feeder *feeder);
-
-/* --- what augmentations there are ------------------------------------------------------------ */
-
-typedef struct px_augmentation {
-    const char *name;
-    const char *usage; /* "crop[:PIXELS]" */
-    const char *help;  /* one line */
-} px_augmentation;
-size_t px_augmentation_count(void);
-px_augmentation px_augmentation_get(size_t i);
 
 PX_END_DECLS
 #endif

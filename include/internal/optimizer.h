@@ -16,6 +16,7 @@
 #define PXI_INTERNAL_OPTIMIZER_H
 
 #include <plexor/engine.h>
+#include <plexor/registry.h>
 
 PX_BEGIN_DECLS
 
@@ -30,19 +31,19 @@ typedef struct px_setting {
     const char *help;
 } px_setting;
 
-typedef struct px_choice { /* an entry of `plexor list optimizers|schedules|losses` */
-    const char *name;
+typedef struct px_choice {
+    px_entry entry;
     const char *usage; /* "sgd[:KEY=VALUE,...]" */
-    const char *help;
     const px_setting *settings;
     int bare;         /* how many of the first settings may be given without their name, in order */
     const char *list; /* what numbers without a name are instead ("epochs"); NULL: see `bare` */
 } px_choice;
 
-/* NULL past the last one. */
-const px_choice *px_optimizer_choice(size_t i);
-const px_choice *px_schedule_choice(size_t i);
-const px_choice *px_loss_choice(size_t i);
+PX_REGISTRY(pxi_optimizers, px_choice, px_optimizer_choice)
+PX_REGISTRY(pxi_schedules, px_choice, px_schedule_choice)
+PX_REGISTRY(pxi_losses, px_choice, px_loss_choice)
+/* What --augment takes, a list of them (<internal/feeder.h>). */
+PX_REGISTRY(pxi_augmentations, px_choice, px_augmentation)
 
 /* --- schedules ------------------------------------------------------------------------------- */
 

@@ -7,10 +7,8 @@
 
 PX_BEGIN_DECLS
 
-size_t px_preprocess_preset_count(void);
-
-const px_preprocess_preset *px_preprocess_preset_get(size_t i);          /* NULL beyond the last */
-const px_preprocess_preset *px_preprocess_preset_find(const char *name); /* NULL: none */
+PX_REGISTRY(pxi_preprocess_presets, px_preprocess_preset, px_preprocess_preset)
+const px_preprocess_preset *px_preprocess_preset_named(const char *name); /* by an alias, too */
 
 /* The numbers of a preset instead of those there are. */
 void px_preprocess_set(px_preprocess *pre, const px_preprocess_preset *preset, bool is_8bit);

@@ -25,6 +25,7 @@
 #include <plexor/data.h>
 #include <plexor/field.h>
 #include <plexor/json.h>
+#include <plexor/registry.h>
 
 PX_BEGIN_DECLS
 
@@ -33,8 +34,7 @@ typedef struct px_check px_check;
 /* --- stages ---------------------------------------------------------------------------------- */
 
 typedef struct px_check_stage {
-    const char *id;    /* "cover"; the same in C, on the command line, in JSON */
-    const char *title; /* "Coverage" */
+    px_entry entry; /* "cover", "Coverage" */
     const char *help;
     bool labels; /* is left out where the data have none */
 } px_check_stage;
@@ -132,7 +132,7 @@ PX_API const char *px_verdict_name(px_verdict verdict); /* "none", "pass", "fail
 PX_API px_verdict px_check_verdict(const px_check *check);
 
 typedef struct px_gate_kind { /* what can be a gate: a static const table */
-    const char *name, *help;
+    px_entry entry;
     const char *stage, *path; /* where its number is */
     const char *unit;         /* of it: "share", "count", "real" */
     bool most;                /* holds at and below the threshold, else at and above */

@@ -14,6 +14,7 @@
 #include <plexor/audio.h>
 #include <plexor/json.h>
 #include <plexor/property.h>
+#include <plexor/registry.h>
 #include <plexor/tensor.h>
 
 PX_BEGIN_DECLS
@@ -40,11 +41,10 @@ typedef struct px_preprocess {
 
 /* Ways that are in wide use: a static table. */
 typedef struct px_preprocess_preset {
-    const char *id, *alias; /* "half", and "0.5" for the same; alias NULL: none */
-    const char *title;      /* what reaches the network */
-    const char *used;       /* by whom */
-    double range;           /* what white becomes before mean and std: 1, or 255 */
-    int channels;           /* 1: mean and std hold for every channel */
+    px_entry entry;    /* its title is what reaches the network, its source who uses it */
+    const char *alias; /* "0.5" for "half"; NULL: none */
+    double range;      /* what white becomes before mean and std: 1, or 255 */
+    int channels;      /* 1: mean and std hold for every channel */
     double mean[3], stddev[3];
     bool bgr;
 } px_preprocess_preset;

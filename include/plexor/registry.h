@@ -25,14 +25,15 @@ typedef struct px_entry {   /* the first member of each descriptor */
 } px_entry;
 
 typedef struct px_registry {
-    const char *kind, *plural;      /* "criterion", and "criteria" as in 'plexor list criteria' */
-    const char *example;            /* "kmnc.k=1000"; NULL: none has settings */
-    bool many;                      /* too many to name them all in a sentence */
-    size_t count;                   /* plexor's own */
-    const px_entry *const *entries; /* one of the two: pointers, */
-    const px_entry *first;          /* or the first of an array of descriptors, */
-    size_t stride;                  /* each of this size */
-    struct px_additions *added;     /* the program's; NULL: it can add none */
+    const char *kind, *plural;        /* "criterion", and "criteria" as in 'plexor list criteria' */
+    const char *example;              /* "kmnc.k=1000"; NULL: none has settings */
+    bool many;                        /* too many to name them all in a sentence */
+    size_t count;                     /* plexor's own */
+    const px_entry *const *entries;   /* one of the three: pointers, */
+    const px_entry *first;            /* or the first of an array of descriptors, */
+    size_t stride;                    /* each of this size; or own() below */
+    struct px_additions *added;       /* the program's; NULL: it can add none */
+    const px_entry *(*own)(size_t i); /* instead of an array: the ith, NULL beyond the last */
 } px_registry;
 
 PX_API size_t px_registry_count(const px_registry *registry);

@@ -17,17 +17,26 @@ static size_t registry_added(const px_registry *registry)
                            : 0;
 }
 
+static size_t registry_own(const px_registry *registry)
+{
+    size_t count = registry->count;
+    while (registry->own && registry->own(count))
+        count++;
+    return count;
+}
+
 size_t px_registry_count(const px_registry *registry)
 {
-    return registry->count + registry_added(registry);
+    return registry_own(registry) + registry_added(registry);
 }
 
 const px_entry *px_registry_at(const px_registry *registry, size_t i)
 {
-    if (i >= px_registry_count(registry))
-        return NULL;
-    if (i >= registry->count)
-        return registry->added->entry[i - registry->count];
+    const size_t own = registry_own(registry), added = registry_added(registry);
+    if (i >= own)
+        return i - own < added ? registry->added->entry[i - own] : NULL;
+    if (registry->own)
+        return registry->own(i);
     return registry->entries ? registry->entries[i]
                              : (const px_entry *)(const void *)((const char *)registry->first +
                                                                 i * registry->stride);

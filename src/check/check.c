@@ -18,14 +18,20 @@ const pxi_stage *const pxi_stages[PXI_STAGE_COUNT] = {
 #define STAGE_ROW(id) &pxi_stage_##id,
     PXI_STAGES(STAGE_ROW)};
 
-size_t px_check_stage_count(void)
+static const px_entry *stage_entry(size_t i)
 {
-    return PXI_STAGE_COUNT;
+    return i < PXI_STAGE_COUNT ? &pxi_stages[i]->public.entry : NULL;
 }
 
-const px_check_stage *px_check_stage_get(size_t i)
+const px_registry pxi_check_stages = {.kind = "stage", .plural = "stages", .own = stage_entry};
+
+int pxi_stage_find(const char *id, size_t length)
 {
-    return i < PXI_STAGE_COUNT ? &pxi_stages[i]->public : NULL;
+    const px_entry *found = px_registry_word(&pxi_check_stages, id, length);
+    int i = PXI_STAGE_COUNT;
+    while (--i >= 0 && &pxi_stages[i]->public.entry != found)
+        ;
+    return i;
 }
 
 px_check_options px_check_options_default(void)
@@ -65,26 +71,14 @@ static void check_at(px_check *c, int stage, const char *id, const char *title)
 
 /* --- which stages ---------------------------------------------------------------------------- */
 
-static px_status stages_parse(const char *list, const char *option, unsigned *out, px_error *err)
+static px_status stages_parse(const char *list, unsigned *out, px_error *err)
 {
     *out = 0;
     for (const char *p = list; p && *p;) {
         const size_t length = strcspn(p, ",");
-        int found = -1;
-        for (int i = 0; i < PXI_STAGE_COUNT; i++) {
-            const char *id = pxi_stages[i]->public.id;
-            if (strlen(id) == length && strncmp(id, p, length) == 0)
-                found = i;
-        }
-        if (found < 0) {
-            px_text names = {0};
-            for (int i = 0; i < PXI_STAGE_COUNT; i++)
-                px_text_format(&names, "%s%s", i ? ", " : "", pxi_stages[i]->public.id);
-            px_fail(err, PX_E_USAGE, "%s: there is no stage '%.*s'; there are %s", option,
-                    (int)PX_MIN(length, (size_t)60), p, px_text_get(&names));
-            px_text_done(&names);
-            return PX_E_USAGE;
-        }
+        const int found = pxi_stage_find(p, length);
+        if (found < 0)
+            return px_registry_unknown(&pxi_check_stages, p, length, err);
         *out |= 1u << found;
         p += length + (p[length] == ',');
     }
@@ -94,8 +88,8 @@ static px_status stages_parse(const char *list, const char *option, unsigned *ou
 static px_status stages_choose(px_check *c, px_error *err)
 {
     unsigned only = 0, skip = 0;
-    PX_TRY(stages_parse(c->o.only, "--only", &only, err));
-    PX_TRY(stages_parse(c->o.skip, "--skip", &skip, err));
+    PX_TRY(stages_parse(c->o.only, &only, err));
+    PX_TRY(stages_parse(c->o.skip, &skip, err));
     if (!only)
         only = (1u << PXI_STAGE_COUNT) - 1;
     for (int i = PXI_STAGE_COUNT; i-- > 0;) /* what a chosen stage reads comes before it */
@@ -237,7 +231,7 @@ static bool stage_ready(px_check *c, int stage)
         if (!(s->needs >> i & 1) || c->result[i])
             continue;
         snprintf(why, sizeof why, "it needs the result of '%s', which has none%s%.380s",
-                 pxi_stages[i]->public.id, *c->why[i] ? ": " : "", c->why[i]);
+                 pxi_stages[i]->public.entry.id, *c->why[i] ? ": " : "", c->why[i]);
         leave_out(c, stage, why);
         return false;
     }
@@ -271,24 +265,24 @@ static px_status stage_do(px_check *c, int stage, px_error *err)
     const pxi_stage *s = pxi_stages[stage];
     if (!stage_ready(c, stage))
         return PX_OK;
-    check_at(c, stage, s->public.id, s->public.title);
+    check_at(c, stage, s->public.entry.id, s->public.entry.title);
     stage_key(c, stage);
     if (pxi_check_recall(c, stage)) {
         c->state[stage] = PX_CHECK_KEPT;
     } else if (!pxi_check_tell(c, 0, 0)) {
-        return px_fail(err, PX_E_CANCELLED, "stopped before '%s'", s->public.id);
+        return px_fail(err, PX_E_CANCELLED, "stopped before '%s'", s->public.entry.id);
     } else {
         PX_TRY(pxi_check_pilot(c, err));
-        check_at(c, stage, s->public.id, s->public.title);
+        check_at(c, stage, s->public.entry.id, s->public.entry.title);
         const px_status status = stage_run(c, stage, &why);
         if (status == PX_E_CANCELLED)
-            return px_fail(err, status, "interrupted in '%s', stage %zu of %zu", s->public.id,
+            return px_fail(err, status, "interrupted in '%s', stage %zu of %zu", s->public.entry.id,
                            c->at_index + 1, c->at_count);
         if (status != PX_OK && (status > PX_E_MISMATCH || stage == PXI_STAGE_eval))
             return px_fail(err, status, "%s", why.message);
         if (status != PX_OK) {
             leave_out(c, stage, why.message);
-            pxi_check_note(c, "%s is left out: %.400s", s->public.id, why.message);
+            pxi_check_note(c, "%s is left out: %.400s", s->public.entry.id, why.message);
             return PX_OK;
         }
     }

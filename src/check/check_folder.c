@@ -308,7 +308,7 @@ static bool files_match(const px_check *c, const px_json_value *files)
 static char *result_path(const px_check *c, int stage)
 {
     char name[64];
-    snprintf(name, sizeof name, "%s.json", pxi_stages[stage]->public.id);
+    snprintf(name, sizeof name, "%s.json", pxi_stages[stage]->public.entry.id);
     return pxi_check_path(c, name);
 }
 
@@ -333,7 +333,7 @@ static px_status result_take(px_check *c, int stage, const char *text, size_t si
         (files && !files_match(c, px_json_member(result, "files")))) {
         px_json_free(document);
         return px_fail(err, PX_E_MISMATCH, "the result of '%s' is of something else",
-                       pxi_stages[stage]->public.id);
+                       pxi_stages[stage]->public.entry.id);
     }
     px_json_free(c->document[stage]);
     c->document[stage] = document;
@@ -368,7 +368,7 @@ px_status pxi_check_keep(px_check *c, int stage, const char *result, double seco
     char *path = result_path(c, stage);
     key_text(c, stage, key);
     px_text_format(&text, "{\n  \"stage\": \"%s\",\n  \"key\": \"%s\",\n  \"seconds\": %s,\n",
-                   pxi_stages[stage]->public.id, key, px_real_text(seconds, number));
+                   pxi_stages[stage]->public.entry.id, key, px_real_text(seconds, number));
     px_text_add(&text, "  \"result\": ");
     px_text_add(&text, result);
     px_text_add(&text, "\n}\n");
@@ -380,7 +380,7 @@ px_status pxi_check_keep(px_check *c, int stage, const char *result, double seco
             result_take(c, stage, px_text_get(&text), text.length, /* files= */ false, err));
     if (status == PX_E_INPUT || status == PX_E_MISMATCH)
         status = px_fail_in(err, PX_E_INTERNAL, "the result of '%s' cannot be read back",
-                            pxi_stages[stage]->public.id);
+                            pxi_stages[stage]->public.entry.id);
     px_text_done(&text);
     free(path);
     return status;

@@ -48,6 +48,11 @@ typedef struct pxi_stage_file {
     bool optional;    /* not there where it would say nothing */
 } pxi_stage_file;
 
+#define PXI_GATE(name, what, ...)                         \
+    {                                                     \
+        .entry = {.id = name, .title = what}, __VA_ARGS__ \
+    }
+
 typedef struct pxi_headline { /* a number of the result that `check --json` has by a key */
     const char *key, *path;
 } pxi_headline;
@@ -81,6 +86,7 @@ typedef struct pxi_stage {
     px_status (*page)(pxi_page *p, const px_json_value *result, px_error *err);
 } pxi_stage;
 extern const pxi_stage *const pxi_stages[PXI_STAGE_COUNT];
+int pxi_stage_find(const char *id, size_t length); /* its number; -1: there is none */
 
 enum { PXI_GATES_MOST = 32 };
 

@@ -238,7 +238,7 @@ static const void *result_item(const void *at, size_t i, void *row)
     if (r->stage == PXI_STAGE_COUNT ||
         pxi_page_failed(p, pxi_check_result_text(p->c, r->stage, &r->text, p->err)))
         return NULL;
-    r->id = pxi_stages[r->stage]->public.id;
+    r->id = pxi_stages[r->stage]->public.entry.id;
     return r;
 }
 
@@ -264,7 +264,7 @@ static const void *beside_item(const void *at, size_t i, void *row)
         r->stage = next_result(p->c, r->stage + 1);
     if (r->stage == PXI_STAGE_COUNT)
         return NULL;
-    r->id = pxi_stages[r->stage]->public.id;
+    r->id = pxi_stages[r->stage]->public.entry.id;
     return r;
 }
 

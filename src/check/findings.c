@@ -60,7 +60,7 @@ px_status pxi_findings_begin(px_check *c, int stage, const char *settings, pxi_f
 {
     *out = (pxi_findings){.campaign = NULL};
     PX_TRY(pxi_check_campaign_clear(c, GATHERED, err)); /* what it had of this stage */
-    PX_TRY(campaign_begin(c, pxi_stages[stage]->public.id, settings, &out->campaign, err));
+    PX_TRY(campaign_begin(c, pxi_stages[stage]->public.entry.id, settings, &out->campaign, err));
     return px_pairs_new(out->campaign, c->set, &c->pre, &out->pairs, err);
 }
 
@@ -147,7 +147,7 @@ static px_status gather_stage(gather *g, int stage, px_error *err)
 {
     const px_check *c = g->check;
     px_styles *styles = NULL;
-    char *path = pxi_check_path(c, pxi_stages[stage]->public.id);
+    char *path = pxi_check_path(c, pxi_stages[stage]->public.entry.id);
     px_status status =
         path ? px_campaign_open(path, PX_CAMPAIGN_READ, &g->from, err) : pxi_no_memory(err);
     PX_THEN(status, px_campaign_last(g->from, &g->last, err));

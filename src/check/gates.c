@@ -8,22 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-const px_gate_kind *px_gate_kind_get(size_t i)
+static const px_entry *gate_entry(size_t i)
 {
     for (int s = 0; s < PXI_STAGE_COUNT; s++)
-        for (int k = 0; k < PXI_STAGE_GATES && pxi_stages[s]->gates[k].name; k++)
+        for (int k = 0; k < PXI_STAGE_GATES && pxi_stages[s]->gates[k].entry.id; k++)
             if (i-- == 0)
-                return &pxi_stages[s]->gates[k];
+                return &pxi_stages[s]->gates[k].entry;
     return NULL;
 }
 
-size_t px_gate_kind_count(void)
-{
-    size_t count = 0;
-    while (px_gate_kind_get(count))
-        count++;
-    return count;
-}
+const px_registry pxi_gate_kinds = {.kind = "gate", .plural = "gates", .own = gate_entry};
 
 const char *px_verdict_name(px_verdict verdict)
 {
@@ -31,33 +25,19 @@ const char *px_verdict_name(px_verdict verdict)
     return (size_t)verdict < PX_LEN(names) ? names[verdict] : "?";
 }
 
-static px_status gate_unknown(const char *text, size_t length, px_error *err)
-{
-    px_text names = {0};
-    for (size_t i = 0; px_gate_kind_get(i); i++)
-        px_text_format(&names, "%s%s", i ? ", " : "", px_gate_kind_get(i)->name);
-    px_fail(err, PX_E_USAGE, "--fail-under: there is no gate '%.*s'; there are %s",
-            (int)PX_MIN(length, (size_t)60), text, px_text_get(&names));
-    px_text_done(&names);
-    return PX_E_USAGE;
-}
-
 /* "NAME=NUMBER"; `text` has `length` bytes. */
 static px_status gate_parse(px_check *c, const char *text, size_t length, px_error *err)
 {
     const char *equals = memchr(text, '=', length);
     const size_t name = equals ? (size_t)(equals - text) : length;
-    const px_gate_kind *kind = NULL;
+    const px_gate_kind *kind = (const void *)px_registry_word(&pxi_gate_kinds, text, name);
     char number[64], *end = NULL;
-    for (size_t i = 0; (kind = px_gate_kind_get(i)) != NULL; i++)
-        if (strlen(kind->name) == name && strncmp(kind->name, text, name) == 0)
-            break;
     if (!kind)
-        return gate_unknown(text, name, err);
+        return px_registry_unknown(&pxi_gate_kinds, text, name, err);
     const size_t digits = equals ? length - name - 1 : 0;
     if (digits == 0 || digits >= sizeof number)
-        return px_fail(err, PX_E_USAGE, "--fail-under %s: expected %s=NUMBER", kind->name,
-                       kind->name);
+        return px_fail(err, PX_E_USAGE, "--fail-under %s: expected %s=NUMBER", kind->entry.id,
+                       kind->entry.id);
     memcpy(number, equals + 1, digits);
     number[digits] = '\0';
     errno = 0;
@@ -67,19 +47,18 @@ static px_status gate_parse(px_check *c, const char *text, size_t length, px_err
         end++;
     }
     if (*end || errno || !isfinite(value))
-        return px_fail(err, PX_E_USAGE, "--fail-under %s=%.40s: that is no number", kind->name,
+        return px_fail(err, PX_E_USAGE, "--fail-under %s=%.40s: that is no number", kind->entry.id,
                        number);
     for (size_t i = 0; i < c->gate_count; i++)
         if (c->gates[i].kind == kind)
-            return px_fail(err, PX_E_USAGE, "--fail-under: '%s' is there twice", kind->name);
+            return px_fail(err, PX_E_USAGE, "--fail-under: '%s' is there twice", kind->entry.id);
     if (c->gate_count == PXI_GATES_MOST)
         return px_fail(err, PX_E_USAGE, "--fail-under: more than %d gates", PXI_GATES_MOST);
-    for (int i = 0; i < PXI_STAGE_COUNT; i++)
-        if (strcmp(pxi_stages[i]->public.id, kind->stage) == 0 && !c->wanted[i])
-            return px_fail(err, PX_E_USAGE,
-                           "--fail-under %s is measured by stage '%s', which --only and --skip "
-                           "leave out",
-                           kind->name, kind->stage);
+    if (!c->wanted[pxi_stage_find(kind->stage, strlen(kind->stage))])
+        return px_fail(err, PX_E_USAGE,
+                       "--fail-under %s is measured by stage '%s', which --only and --skip leave "
+                       "out",
+                       kind->entry.id, kind->stage);
     c->gates[c->gate_count++] = (px_check_gate){kind, value, NAN, false};
     return PX_OK;
 }
@@ -130,7 +109,7 @@ static px_datum gate_relation(const void *at, char *text)
 }
 
 static const px_field kind_names[] = {
-    PX_FIELD(px_gate_kind, name, "name", "of the gate"),
+    PX_FIELD(px_gate_kind, entry.id, "name", "of the gate"),
     PX_MADE(TEXT, gate_relation, "relation", "<= or >="),
     PX_FIELDS_END,
 };
@@ -144,7 +123,7 @@ const px_field pxi_gate_fields[] = {
 };
 
 static const px_field kind_words[] = {
-    PX_FIELD(px_gate_kind, help, "title", "what it measures"),
+    PX_FIELD(px_gate_kind, entry.title, "title", "what it measures"),
     PX_FIELD(px_gate_kind, unit, "unit", "share, count or real"),
     PX_FIELDS_END,
 };

@@ -41,17 +41,17 @@ static void junit_gate(const px_check_gate *g, px_text *out)
 {
     const char *relation = g->kind->most ? "at most" : "at least";
     px_text_add(out, "    <testcase classname=\"plexor.check.gate\" name=\"");
-    xml_text(out, g->kind->name);
+    xml_text(out, g->kind->entry.id);
     if (g->held) {
         px_text_add(out, "\" time=\"0\"/>\n");
         return;
     }
     px_text_add(out, "\" time=\"0\">\n      <failure message=\"");
     if (isnan(g->value))
-        px_text_format(out, "%s was not measured, and must be %s %g", g->kind->name, relation,
+        px_text_format(out, "%s was not measured, and must be %s %g", g->kind->entry.id, relation,
                        g->threshold);
     else
-        px_text_format(out, "%s is %.6g, and must be %s %g", g->kind->name, g->value, relation,
+        px_text_format(out, "%s is %.6g, and must be %s %g", g->kind->entry.id, g->value, relation,
                        g->threshold);
     px_text_add(out, "\"/>\n    </testcase>\n");
 }
@@ -60,7 +60,7 @@ static void junit_stage(const px_check *c, int stage, px_text *out)
 {
     const bool ran = c->result[stage] != NULL;
     px_text_format(out, "    <testcase classname=\"plexor.check.stage\" name=\"%s\" time=\"%.3f\"",
-                   pxi_stages[stage]->public.id, ran ? c->seconds[stage] : 0.0);
+                   pxi_stages[stage]->public.entry.id, ran ? c->seconds[stage] : 0.0);
     if (ran) {
         px_text_add(out, "/>\n");
         return;

@@ -35,8 +35,8 @@ const void *pxi_page_stage(const void *page, size_t i, void *row)
 }
 
 static const px_field head_fields[] = {
-    PX_FIELD(px_check_stage, id, "id", "of the stage"),
-    PX_FIELD(px_check_stage, title, "title", "of its view"),
+    PX_FIELD(px_check_stage, entry.id, "id", "of the stage"),
+    PX_FIELD(px_check_stage, entry.title, "title", "of its view"),
     PX_FIELD(px_check_stage, help, "help", "what it does"),
     PX_FIELD(px_check_stage, labels, "labels", "it needs them"),
     PX_FIELDS_END,

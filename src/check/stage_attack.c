@@ -263,17 +263,17 @@ static void attack_command(const px_check *c, const px_json_value *result, px_te
 }
 
 const pxi_stage pxi_stage_attack = {
-    .public = {.id = "attack",
-               .title = "Attacked failures",
+    .public = {.entry = {.id = "attack", .title = "Attacked failures"},
                .help = "the smallest changes along the gradient that make it wrong"},
     .version = 4,
     .share = 0.25,
     .tries = 40.0 * ATTACK_PER_MINUTE,
     .run = attack_run,
     .files = {{"attack/", NULL, false}},
-    .gates = {{"robust", "accuracy under attack", "attack", "robust_accuracy", "share", false},
-              {"attack-success", "share of right answers that an attack turns", "attack", "success",
-               "share", true}},
+    .gates = {PXI_GATE("robust", "accuracy under attack", "attack", "robust_accuracy", "share",
+                       false),
+              PXI_GATE("attack-success", "share of right answers that an attack turns", "attack",
+                       "success", "share", true)},
     .headlines = {{"attack_success", "success"},
                   {"robust_accuracy", "robust_accuracy"},
                   {"attack_faults", "faults"}},

@@ -570,8 +570,7 @@ static void cluster_command(const px_check *c, const px_json_value *result, px_t
 }
 
 const pxi_stage pxi_stage_cluster = {
-    .public = {.id = "cluster",
-               .title = "Kinds of failures",
+    .public = {.entry = {.id = "cluster", .title = "Kinds of failures"},
                .help = "which failures are alike, as the last hidden layer sees them"},
     .version = 2,
     .after = PXI_AFTER(eval) | PXI_AFTER(synthesize) | PXI_AFTER(attack) | PXI_AFTER(fuzz) |

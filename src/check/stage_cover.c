@@ -272,8 +272,7 @@ static void cover_command(const px_check *c, const px_json_value *result, px_tex
 }
 
 const pxi_stage pxi_stage_cover = {
-    .public = {.id = "cover",
-               .title = "Coverage",
+    .public = {.entry = {.id = "cover", .title = "Coverage"},
                .help = "neuron coverage of the data, beside that of random pictures"},
     .version = 1,
     .after = PXI_AFTER(profile),
@@ -281,11 +280,13 @@ const pxi_stage pxi_stage_cover = {
     .covariances = 2.0,
     .laps = 2, /* the inputs, then random pictures */
     .run = cover_run,
-    .gates = {{"nc", "neuron coverage", "cover", "values.nc", "share", false},
-              {"kmnc", "k-multisection neuron coverage", "cover", "values.kmnc", "share", false},
-              {"nbc", "neuron boundary coverage", "cover", "values.nbc", "share", false},
-              {"snac", "strong neuron activation coverage", "cover", "values.snac", "share", false},
-              {"tknc", "top-k neuron coverage", "cover", "values.tknc", "share", false}},
+    .gates = {PXI_GATE("nc", "neuron coverage", "cover", "values.nc", "share", false),
+              PXI_GATE("kmnc", "k-multisection neuron coverage", "cover", "values.kmnc", "share",
+                       false),
+              PXI_GATE("nbc", "neuron boundary coverage", "cover", "values.nbc", "share", false),
+              PXI_GATE("snac", "strong neuron activation coverage", "cover", "values.snac", "share",
+                       false),
+              PXI_GATE("tknc", "top-k neuron coverage", "cover", "values.tknc", "share", false)},
     .line = cover_line,
     .command = cover_command,
 };

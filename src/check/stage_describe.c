@@ -433,8 +433,7 @@ static void describe_line(const px_check *c, const px_json_value *result, px_tex
 }
 
 const pxi_stage pxi_stage_describe = {
-    .public = {.id = "describe",
-               .title = "What neurons respond to",
+    .public = {.entry = {.id = "describe", .title = "What neurons respond to"},
                .help = "the suspicious neurons in words, the inputs that excite them, and where",
                .labels = true},
     .version = 4,

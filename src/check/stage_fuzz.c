@@ -221,8 +221,7 @@ static void fuzz_command(const px_check *c, const px_json_value *result, px_text
 }
 
 const pxi_stage pxi_stage_fuzz = {
-    .public = {.id = "fuzz",
-               .title = "Fuzzed failures",
+    .public = {.entry = {.id = "fuzz", .title = "Fuzzed failures"},
                .help = "benign changes, guided by coverage, until the network is wrong",
                .labels = true},
     .version = 2,
@@ -231,8 +230,8 @@ const pxi_stage pxi_stage_fuzz = {
     .tries = 24.0 * FUZZ_TURNS_PER_MINUTE,
     .run = fuzz_run,
     .files = {{"fuzz/", "the fuzzer's campaign: plexor fuzz --resume goes on", false}},
-    .gates = {{"fuzz-faults", "distinct failures that were fuzzed", "fuzz", "unique_faults",
-               "count", true}},
+    .gates = {PXI_GATE("fuzz-faults", "distinct failures that were fuzzed", "fuzz", "unique_faults",
+                       "count", true)},
     .headlines = {{"fuzz_faults", "unique_faults"}},
     .line = fuzz_line,
     .command = fuzz_command,

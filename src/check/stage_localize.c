@@ -207,8 +207,7 @@ static void localize_command(const px_check *c, const px_json_value *result, px_
 }
 
 const pxi_stage pxi_stage_localize = {
-    .public = {.id = "localize",
-               .title = "Suspicious neurons",
+    .public = {.entry = {.id = "localize", .title = "Suspicious neurons"},
                .help = "neurons that are active when the network is wrong",
                .labels = true},
     .version = 2,

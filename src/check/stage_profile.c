@@ -107,8 +107,7 @@ static void profile_command(const px_check *c, const px_json_value *result, px_t
 }
 
 const pxi_stage pxi_stage_profile = {
-    .public = {.id = "profile",
-               .title = "Profile",
+    .public = {.entry = {.id = "profile", .title = "Profile"},
                .help = "the ranges of neurons on 1,000 training inputs, for coverage"},
     .version = 1,
     .thousands = 2.2,

@@ -233,8 +233,7 @@ static void select_command(const px_check *c, const px_json_value *result, px_te
 }
 
 const pxi_stage pxi_stage_select = {
-    .public = {.id = "select",
-               .title = "Selection",
+    .public = {.entry = {.id = "select", .title = "Selection"},
                .help = "the 5% of the inputs to label first, and what that would find"},
     .version = 1,
     .after = PXI_AFTER(eval),
@@ -242,8 +241,8 @@ const pxi_stage pxi_stage_select = {
     .passes = 1.1,
     .run = select_run,
     .files = {{SELECTION_FILE, "the inputs to label", false}},
-    .gates = {{"fdr", "share of failures among the 5% to be labelled first", "select", "fdr",
-               "share", false}},
+    .gates = {PXI_GATE("fdr", "share of failures among the 5% to be labelled first", "select",
+                       "fdr", "share", false)},
     .headlines = {{"selected", "budget"}, {"fdr", "fdr"}},
     .line = select_line,
     .command = select_command,

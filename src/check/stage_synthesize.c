@@ -259,8 +259,7 @@ static void synthesize_command(const px_check *c, const px_json_value *result, p
 }
 
 const pxi_stage pxi_stage_synthesize = {
-    .public = {.id = "synthesize",
-               .title = "Synthesized failures",
+    .public = {.entry = {.id = "synthesize", .title = "Synthesized failures"},
                .help = "inputs that raise the suspicious neurons",
                .labels = true},
     .version = 1,

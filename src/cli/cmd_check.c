@@ -45,7 +45,7 @@ static void check_print_stage(const px_check *check, size_t i)
     if (px_check_state_of(check, i) == PX_CHECK_SKIPPED)
         return;
     px_check_line(check, i, &line);
-    cli_print("%-11s%s\n", px_check_stage_get(i)->id, px_text_get(&line));
+    cli_print("%-11s%s\n", px_check_stage_get(i)->entry.id, px_text_get(&line));
     px_text_done(&line);
 }
 
@@ -57,7 +57,7 @@ static void check_print(const void *of)
         check_print_stage(check, i);
     for (size_t i = 0; i < px_check_gate_count(check); i++) {
         const px_check_gate g = px_check_gate_get(check, i);
-        cli_print("%-11s%s ", g.held ? "holds" : "FAILS", g.kind->name);
+        cli_print("%-11s%s ", g.held ? "holds" : "FAILS", g.kind->entry.id);
         if (isnan(g.value))
             cli_print("was not measured");
         else
@@ -76,7 +76,7 @@ static const char *check_stages(px_text *out)
 {
     px_text_add(out, "these stages, and what they need: ");
     for (size_t i = 0; i < px_check_stage_count(); i++)
-        px_text_format(out, "%s%s", i ? ", " : "", px_check_stage_get(i)->id);
+        px_text_format(out, "%s%s", i ? ", " : "", px_check_stage_get(i)->entry.id);
     return px_text_get(out);
 }
 

@@ -69,10 +69,10 @@ static const void *arch_item(const void *at, size_t i, void *row)
 {
     arch_row *r = row;
     (void)at;
-    if (i >= px_arch_count())
+    if (!px_arch_get(i))
         return NULL;
-    *r = (arch_row){.arch = px_arch_get(i)};
-    px_arch_parameters(r->arch.name, NULL, &r->parameters, &r->statistics, NULL);
+    *r = (arch_row){.arch = *px_arch_get(i)};
+    px_arch_parameters(r->arch.entry.id, NULL, &r->parameters, &r->statistics, NULL);
     return r;
 }
 
@@ -82,16 +82,23 @@ static px_datum arch_input(const void *at, char *text)
     return px_datum_format(text, "%dx%dx%d", a->channels, a->height, a->width);
 }
 
+static px_datum arch_family(const void *at, char *text)
+{
+    const px_arch *a = at;
+    (void)text;
+    return px_datum_text(a->family ? a->family : a->entry.id);
+}
+
 static px_datum arch_what(const void *at, char *text)
 {
     const px_arch *a = at;
-    const bool alone = strcmp(a->family, a->name) == 0;
-    return px_datum_format(text, "%s%s%s", alone ? "" : a->family, alone ? "" : ": ", a->help);
+    return px_datum_format(text, "%s%s%s", a->family ? a->family : "", a->family ? ": " : "",
+                           a->entry.title);
 }
 
 static const px_field arch_fields[] = {
-    PX_FIELD(arch_row, arch.name, "name", "that commands take", .title = "NETWORK"),
-    PX_FIELD(arch_row, arch.family, "family", "the form of such names"),
+    LIST_ID("NETWORK"),
+    PX_MADE(TEXT, arch_family, "family", "the form of such names"),
     PX_FIELD(arch_row, parameters, "parameters", "that are trained", .title = "PARAMETERS",
              .format = ","),
     PX_FIELD(arch_row, statistics, "statistics", "of normalisation, which are not"),
@@ -100,7 +107,7 @@ static const px_field arch_fields[] = {
     PX_FIELD(arch_row, arch.width, "width", "that it was made for"),
     PX_MADE(TEXT, arch_input, NULL, NULL, .title = "INPUT"),
     PX_FIELD(arch_row, arch.classes, "classes", "that it was made for", .title = "CLASSES"),
-    PX_FIELD(arch_row, arch.help, "help", "what it is"),
+    PX_FIELD(arch_row, arch.entry.title, "help", "what it is"),
     PX_MADE(TEXT, arch_what, NULL, NULL, .title = "WHAT IT IS"),
     PX_FIELDS_END,
 };
@@ -157,11 +164,11 @@ static LIST_ITEMS(px_repair_recipe_get)
 }
 
 static const px_field gate_fields[] = {
-    PX_FIELD(px_gate_kind, name, "name", "that --fail-under takes", .title = "GATE"),
+    PX_FIELD(px_gate_kind, entry.id, "name", "that --fail-under takes", .title = "GATE"),
     PX_MADE(TEXT, gate_side, "holds_at", "least: from its threshold on; most: up to it",
             .title = "HOLDS AT"),
     PX_FIELD(px_gate_kind, stage, "stage", "that measures it", .title = "STAGE"),
-    PX_FIELD(px_gate_kind, help, "help", "what it is", .title = "WHAT IT IS"),
+    PX_FIELD(px_gate_kind, entry.title, "help", "what it is", .title = "WHAT IT IS"),
     PX_FIELDS_END,
 };
 static LIST_ITEMS(px_gate_kind_get)
@@ -169,7 +176,8 @@ static LIST_ITEMS(px_gate_kind_get)
     static px_datum preset_names(const void *at, char *text)
 {
     const px_preprocess_preset *p = at;
-    return px_datum_format(text, "%s%s%s", p->id, p->alias ? ", " : "", p->alias ? p->alias : "");
+    return px_datum_format(text, "%s%s%s", p->entry.id, p->alias ? ", " : "",
+                           p->alias ? p->alias : "");
 }
 
 static px_datum preset_channels(const void *at, char *text)
@@ -179,12 +187,12 @@ static px_datum preset_channels(const void *at, char *text)
 }
 
 static const px_field preprocess_fields[] = {
-    PX_FIELD(px_preprocess_preset, id, "name", "that --preprocess takes"),
+    PX_FIELD(px_preprocess_preset, entry.id, "name", "that --preprocess takes"),
     PX_FIELD(px_preprocess_preset, alias, "alias", "another name for it"),
     PX_MADE(TEXT, preset_names, NULL, NULL, .title = "PRESET"),
-    PX_FIELD(px_preprocess_preset, title, "help", "what reaches the network",
+    PX_FIELD(px_preprocess_preset, entry.title, "help", "what reaches the network",
              .title = "WHAT REACHES THE NETWORK"),
-    PX_FIELD(px_preprocess_preset, used, "used", "by whom", .title = "USED BY"),
+    PX_FIELD(px_preprocess_preset, entry.source, "used", "by whom", .title = "USED BY"),
     PX_FIELD(px_preprocess_preset, range, "range", "what white becomes before mean and std"),
     PX_ARRAY_USED(px_preprocess_preset, mean, channels, "mean", "of each channel, or of all"),
     PX_ARRAY_USED(px_preprocess_preset, stddev, channels, "std", "of each channel, or of all"),
@@ -238,35 +246,24 @@ static const px_field setting_fields[] = {
 };
 
 static const px_field choice_fields[] = {
-    PX_FIELD(px_choice, name, "name", "of the choice"),
+    PX_FIELD(px_choice, entry.id, "name", "of the choice"),
     PX_FIELD(px_choice, usage, "usage", "how it is typed"),
-    PX_FIELD(px_choice, help, "help", "what it is"),
+    PX_FIELD(px_choice, entry.title, "help", "what it is"),
     PX_LIST_MADE(choice_setting, setting_fields, "settings", "its own"),
     PX_FIELDS_END,
 };
 
-static LIST_ITEMS(px_optimizer_choice) static LIST_ITEMS(px_schedule_choice) static LIST_ITEMS(
-    px_loss_choice)
+static LIST_ITEMS(px_optimizer_choice_get) static LIST_ITEMS(px_schedule_choice_get) static LIST_ITEMS(
+    px_loss_choice_get) static LIST_ITEMS(px_augmentation_get)
 
-    static const void *augmentation_item(const void *at, size_t i, void *row)
-{
-    (void)at;
-    if (i >= px_augmentation_count())
-        return NULL;
-    const px_augmentation a = px_augmentation_get(i);
-    *(px_choice *)row = (px_choice){.name = a.name, .usage = a.usage, .help = a.help};
-    return row;
-}
-
-/* Each choice, and its settings with their defaults below it. */
-static void print_choices(const px_field *list)
+    /* Each choice, and its settings with their defaults below it. */
+    static void print_choices(const px_field *list)
 {
     cli_table *table = cli_table_new("ll");
     const px_choice *choice;
-    px_choice row;
-    for (size_t i = 0; (choice = list->item(NULL, i, &row)); i++) {
+    for (size_t i = 0; (choice = list->item(NULL, i, NULL)); i++) {
         cli_table_cell(table, "%s", choice->usage);
-        cli_table_cell(table, "%s", choice->help);
+        cli_table_cell(table, "%s", choice->entry.title);
         for (const px_setting *s = choice->settings; s && s->name; s++) {
             char number[PX_REAL_TEXT];
             cli_table_cell(table, "  %s=%s", s->name, px_real_text(s->standard, number));
@@ -408,11 +405,12 @@ const px_field list_tables[] = {
          "what 'check --fail-under' takes, and which way it must lie"),
     LIST_GROUP(term_lists),
     LIST(arch, arch_fields, "archs", "networks that plexor makes itself, and their parameters"),
-    LIST(px_optimizer_choice, choice_fields, "optimizers",
+    LIST(px_optimizer_choice_get, choice_fields, "optimizers",
          "what moves weights in training, and its settings"),
-    LIST(px_schedule_choice, choice_fields, "schedules", "how the learning rate goes over a run"),
-    LIST(px_loss_choice, choice_fields, "losses", "what training makes smaller"),
-    LIST(augmentation, choice_fields, "augmentations",
+    LIST(px_schedule_choice_get, choice_fields, "schedules",
+         "how the learning rate goes over a run"),
+    LIST(px_loss_choice_get, choice_fields, "losses", "what training makes smaller"),
+    LIST(px_augmentation_get, choice_fields, "augmentations",
          "what --augment takes; several are joined by commas"),
     LIST(px_repair_recipe_get, recipe_fields, "recipes", "how the papers retrain, for repair"),
     LIST(audio, list_param_fields, "audio",

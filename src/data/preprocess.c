@@ -51,7 +51,7 @@ static int parse_list(const char *text, double out[PX_PREPROCESS_CHANNELS])
 
 static int parse_mean_or_std(const char *text, bool is_std, double out[PX_PREPROCESS_CHANNELS])
 {
-    const px_preprocess_preset *preset = px_preprocess_preset_find(text);
+    const px_preprocess_preset *preset = px_preprocess_preset_named(text);
     if (!preset)
         return parse_list(text, out);
     memcpy(out, is_std ? preset->stddev : preset->mean, sizeof preset->mean);

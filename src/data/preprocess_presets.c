@@ -4,94 +4,93 @@
  */
 #include <internal/preprocess.h>
 
+#include "base/memory.h"
+
 #include <string.h>
 
 static const px_preprocess_preset presets[] = {
-    {.id = "imagenet",
-     .title = "mean 0.485,0.456,0.406 and std 0.229,0.224,0.225 of values between 0 and 1",
-     .used = "torchvision, timm and most of what is fine-tuned from them",
+    {.entry = {.id = "imagenet",
+               .title =
+                   "mean 0.485,0.456,0.406 and std 0.229,0.224,0.225 of values between 0 and 1",
+               .source = "torchvision, timm and most of what is fine-tuned from them"},
      .range = 1.0,
      .channels = 3,
      .mean = {0.485, 0.456, 0.406},
      .stddev = {0.229, 0.224, 0.225}},
-    {.id = "cifar10",
-     .title = "mean 0.4914,0.4822,0.4465 and std 0.247,0.2435,0.2616 of values between 0 and 1",
-     .used = "networks trained on CIFAR-10",
+    {.entry =
+         {.id = "cifar10",
+          .title =
+              "mean 0.4914,0.4822,0.4465 and std 0.247,0.2435,0.2616 of values between 0 and 1",
+          .source = "networks trained on CIFAR-10"},
      .range = 1.0,
      .channels = 3,
      .mean = {0.4914, 0.4822, 0.4465},
      .stddev = {0.2470, 0.2435, 0.2616}},
-    {.id = "mnist",
-     .title = "mean 0.1307 and std 0.3081 of values between 0 and 1",
-     .used = "PyTorch's MNIST example and its descendants",
+    {.entry = {.id = "mnist",
+               .title = "mean 0.1307 and std 0.3081 of values between 0 and 1",
+               .source = "PyTorch's MNIST example and its descendants"},
      .range = 1.0,
      .channels = 1,
      .mean = {0.1307},
      .stddev = {0.3081}},
-    {.id = "fashion-mnist",
-     .title = "mean 0.286 and std 0.353 of values between 0 and 1",
-     .used = "networks trained on Fashion-MNIST",
+    {.entry = {.id = "fashion-mnist",
+               .title = "mean 0.286 and std 0.353 of values between 0 and 1",
+               .source = "networks trained on Fashion-MNIST"},
      .range = 1.0,
      .channels = 1,
      .mean = {0.2860},
      .stddev = {0.3530}},
-    {.id = "half",
+    {.entry = {.id = "half",
+               .title = "mean 0.5 and std 0.5 of values between 0 and 1",
+               .source = "PyTorch tutorials, ViT and BEiT of Hugging Face"},
      .alias = "0.5",
-     .title = "mean 0.5 and std 0.5 of values between 0 and 1",
-     .used = "PyTorch tutorials, ViT and BEiT of Hugging Face",
      .range = 1.0,
      .channels = 1,
      .mean = {0.5},
      .stddev = {0.5}},
-    {.id = "tf",
-     .title = "values between -1 and 1, the same numbers as half",
-     .used = "Keras: MobileNet, Inception, Xception, ResNet V2",
+    {.entry = {.id = "tf",
+               .title = "values between -1 and 1, the same numbers as half",
+               .source = "Keras: MobileNet, Inception, Xception, ResNet V2"},
      .range = 1.0,
      .channels = 1,
      .mean = {0.5},
      .stddev = {0.5}},
-    {.id = "caffe",
-     .title = "BGR, values between 0 and 255 less 103.939,116.779,123.68",
-     .used = "Keras: VGG, ResNet V1; networks from Caffe",
+    {.entry = {.id = "caffe",
+               .title = "BGR, values between 0 and 255 less 103.939,116.779,123.68",
+               .source = "Keras: VGG, ResNet V1; networks from Caffe"},
      .range = 255.0,
      .channels = 3,
      .mean = {103.939, 116.779, 123.68},
      .stddev = {1.0, 1.0, 1.0},
      .bgr = true},
-    {.id = "bytes",
+    {.entry =
+         {.id = "bytes",
+          .title = "values between 0 and 255 as they are",
+          .source =
+              "networks that normalise inside: Keras EfficientNet, many exports of TensorFlow"},
      .alias = "0-255",
-     .title = "values between 0 and 255 as they are",
-     .used = "networks that normalise inside: Keras EfficientNet, many exports of TensorFlow",
      .range = 255.0,
      .channels = 1,
      .mean = {0.0},
      .stddev = {1.0}},
-    {.id = "none",
-     .title = "values between 0 and 1 as they are",
-     .used = "ToTensor() alone; plexor's default",
+    {.entry = {.id = "none",
+               .title = "values between 0 and 1 as they are",
+               .source = "ToTensor() alone; plexor's default"},
      .range = 1.0,
      .channels = 1,
      .mean = {0.0},
      .stddev = {1.0}},
 };
 
-size_t px_preprocess_preset_count(void)
-{
-    return sizeof presets / sizeof presets[0];
-}
+const px_registry pxi_preprocess_presets = {
+    .kind = "file or preset", .plural = "preprocess", .many = true, PX_REGISTRY_ARRAY(presets)};
 
-const px_preprocess_preset *px_preprocess_preset_get(size_t i)
+const px_preprocess_preset *px_preprocess_preset_named(const char *name)
 {
-    return i < px_preprocess_preset_count() ? &presets[i] : NULL;
-}
-
-const px_preprocess_preset *px_preprocess_preset_find(const char *name)
-{
-    for (size_t i = 0; i < px_preprocess_preset_count(); i++)
-        if (strcmp(name, presets[i].id) == 0 ||
-            (presets[i].alias && strcmp(name, presets[i].alias) == 0))
+    for (size_t i = 0; i < PX_LEN(presets); i++)
+        if (presets[i].alias && strcmp(name, presets[i].alias) == 0)
             return &presets[i];
-    return NULL;
+    return px_preprocess_preset_find(name);
 }
 
 void px_preprocess_set(px_preprocess *pre, const px_preprocess_preset *preset, bool is_8bit)

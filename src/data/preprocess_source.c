@@ -164,30 +164,21 @@ static px_status source_file(const char *path, pxi_preprocess_source *out, px_er
 
 px_status pxi_preprocess_source_read(const char *text, pxi_preprocess_source *out, px_error *err)
 {
-    const char *names[32];
-    size_t count = 0;
     struct stat st;
     char name[64];
     const char *order = strrchr(text, ':'); /* imagenet:bgr */
     const bool ordered = order && (strcmp(order, ":bgr") == 0 || strcmp(order, ":rgb") == 0);
     snprintf(name, sizeof name, "%.*s", ordered ? (int)(order - text) : (int)strlen(text), text);
-    const px_preprocess_preset *preset = px_preprocess_preset_find(name);
+    const px_preprocess_preset *preset = px_preprocess_preset_named(name);
     *out = (pxi_preprocess_source){.range = 1.0};
     if (preset) {
-        snprintf(out->mean, sizeof out->mean, "%s", preset->id);
-        snprintf(out->std, sizeof out->std, "%s", preset->id);
+        snprintf(out->mean, sizeof out->mean, "%s", preset->entry.id);
+        snprintf(out->std, sizeof out->std, "%s", preset->entry.id);
         out->range = preset->range;
         out->bgr = ordered ? strcmp(order, ":bgr") == 0 : preset->bgr;
         return PX_OK;
     }
     if (strchr(text, '/') || stat(text, &st) == 0)
         return source_file(text, out, err);
-    for (; count < PX_LEN(names) && count < px_preprocess_preset_count(); count++)
-        names[count] = px_preprocess_preset_get(count)->id;
-    const char *nearest = px_nearest_word(name, names, count);
-    return px_fail(err, PX_E_USAGE,
-                   "--preprocess '%.100s': there is neither such a preset nor such a file%s%s%s; "
-                   "'plexor list preprocess' names the presets",
-                   text, nearest ? ", did you mean '" : "", nearest ? nearest : "",
-                   nearest ? "'" : "");
+    return px_registry_unknown(&pxi_preprocess_presets, text, strlen(text), err);
 }

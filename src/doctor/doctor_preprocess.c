@@ -68,7 +68,7 @@ static pxi_way way_of(const px_doctor *d, const px_preprocess_preset *preset, bo
         w.pre.range = 0.0f; /* the scale is said, not the data's */
     w.pre.bgr = preset->bgr != swapped;
     w.pre.scale_from = w.pre.mean_from = w.pre.std_from = "option";
-    snprintf(w.words, sizeof w.words, "--preprocess %s%s", preset->id,
+    snprintf(w.words, sizeof w.words, "--preprocess %s%s", preset->entry.id,
              !swapped      ? ""
              : preset->bgr ? ":rgb"
                            : ":bgr");
@@ -91,7 +91,7 @@ static void ways_list(pxi_trials *t)
     for (size_t i = 0; i < px_preprocess_preset_count(); i++) {
         const px_preprocess_preset *preset = px_preprocess_preset_get(i);
         const bool fits = preset->channels == 1 || shape.dim[0] == 3;
-        const bool none = strcmp(preset->id, "none") == 0;
+        const bool none = strcmp(preset->entry.id, "none") == 0;
         if (fits && (none || !floats_are_normalised(d))) {
             const pxi_way as_is = way_of(d, preset, false), swapped = way_of(d, preset, true);
             ways_add(t, &as_is);

@@ -25,29 +25,17 @@ enum {
 /* An ONNX file holds 2 GiB; what is not weights fits into the rest. */
 #define ARCH_MOST_PARAMETERS ((int64_t)500 * 1000 * 1000)
 
-size_t px_arch_count(void)
+static const px_entry *arch_entry(size_t i)
 {
-    size_t count = 0;
     for (size_t l = 0; l < PX_LEN(arch_lists); l++)
-        for (const pxi_arch *arch = arch_lists[l]; arch->name; arch++)
-            count++;
-    return count;
+        for (const pxi_arch *arch = arch_lists[l]; arch->make; arch++)
+            if (i-- == 0)
+                return &arch->public.entry;
+    return NULL;
 }
 
-px_arch px_arch_get(size_t i)
-{
-    for (size_t l = 0; l < PX_LEN(arch_lists); l++)
-        for (const pxi_arch *arch = arch_lists[l]; arch->name; arch++)
-            if (i-- == 0)
-                return (px_arch){.name = arch->name,
-                                 .family = arch->pattern ? arch->pattern : arch->name,
-                                 .help = arch->help,
-                                 .channels = arch->channels,
-                                 .height = arch->height,
-                                 .width = arch->width,
-                                 .classes = arch->classes};
-    return (px_arch){0};
-}
+const px_registry pxi_archs = {
+    .kind = "architecture", .plural = "archs", .many = true, .own = arch_entry};
 
 px_arch_options px_arch_options_default(void)
 {
@@ -88,33 +76,29 @@ static bool family_matches(const pxi_arch *family, const char *name, int args[2]
 
 static px_status arch_find(const char *name, const pxi_arch **out, int args[2], px_error *err)
 {
-    for (size_t l = 0; l < PX_LEN(arch_lists); l++)
-        for (const pxi_arch *arch = arch_lists[l]; arch->name; arch++)
-            if (strcmp(arch->name, name) == 0) {
-                *out = arch;
-                memcpy(args, arch->args, sizeof arch->args);
-                return PX_OK;
-            }
-    for (size_t l = 0; l < PX_LEN(arch_lists); l++)
-        for (const pxi_arch *arch = arch_lists[l]; arch->name; arch++) {
-            args[0] = args[1] = 0;
-            if (!arch->prefix || !family_matches(arch, name, args))
-                continue;
-            for (int i = 0; i < arch->numbers; i++)
-                if (args[i] < arch->least[i] || args[i] > arch->most[i])
-                    return px_fail(err, PX_E_USAGE,
-                                   "'%s' is not of the family '%s': %d is not between %d and %d",
-                                   name, arch->pattern, args[i], arch->least[i], arch->most[i]);
-            if (arch->step && args[0] % arch->step != arch->rest)
+    const pxi_arch *arch = (const void *)px_registry_find(&pxi_archs, name);
+    if (arch) {
+        *out = arch;
+        memcpy(args, arch->args, sizeof arch->args);
+        return PX_OK;
+    }
+    for (size_t i = 0; (arch = (const void *)px_registry_at(&pxi_archs, i)); i++) {
+        args[0] = args[1] = 0;
+        if (!arch->prefix || !family_matches(arch, name, args))
+            continue;
+        for (int k = 0; k < arch->numbers; k++)
+            if (args[k] < arch->least[k] || args[k] > arch->most[k])
                 return px_fail(err, PX_E_USAGE,
-                               "'%s' is not of the family '%s': %d is not %d times a number plus "
-                               "%d",
-                               name, arch->pattern, args[0], arch->step, arch->rest);
-            *out = arch;
-            return PX_OK;
-        }
-    return px_fail(err, PX_E_USAGE,
-                   "there is no architecture '%.64s'; 'plexor list archs' shows them", name);
+                               "'%s' is not of the family '%s': %d is not between %d and %d", name,
+                               arch->public.family, args[k], arch->least[k], arch->most[k]);
+        if (arch->step && args[0] % arch->step != arch->rest)
+            return px_fail(err, PX_E_USAGE,
+                           "'%s' is not of the family '%s': %d is not %d times a number plus %d",
+                           name, arch->public.family, args[0], arch->step, arch->rest);
+        *out = arch;
+        return PX_OK;
+    }
+    return px_registry_unknown(&pxi_archs, name, strlen(name), err);
 }
 
 /* --- options --------------------------------------------------------------------------------- */
@@ -134,14 +118,14 @@ static px_status take_options(const pxi_arch *arch, const px_arch_options *given
                               px_arch_options *out, px_error *err)
 {
     *out = given ? *given : px_arch_options_default();
-    PX_TRY(take_extent("channels", out->channels, arch->channels, ARCH_MOST_CHANNELS,
+    PX_TRY(take_extent("channels", out->channels, arch->public.channels, ARCH_MOST_CHANNELS,
                        &out->channels, err));
-    PX_TRY(take_extent("rows of pixels", out->height, arch->height, ARCH_MOST_EXTENT, &out->height,
-                       err));
-    PX_TRY(take_extent("columns of pixels", out->width, arch->width, ARCH_MOST_EXTENT, &out->width,
-                       err));
-    PX_TRY(
-        take_extent("classes", out->classes, arch->classes, ARCH_MOST_CLASSES, &out->classes, err));
+    PX_TRY(take_extent("rows of pixels", out->height, arch->public.height, ARCH_MOST_EXTENT,
+                       &out->height, err));
+    PX_TRY(take_extent("columns of pixels", out->width, arch->public.width, ARCH_MOST_EXTENT,
+                       &out->width, err));
+    PX_TRY(take_extent("classes", out->classes, arch->public.classes, ARCH_MOST_CLASSES,
+                       &out->classes, err));
     if (!(out->dropout < 1.0)) /* NaN too */
         return px_fail(err, PX_E_USAGE, "a dropout rate of %g would drop everything; below 1",
                        out->dropout);

@@ -52,21 +52,15 @@ static void cifar_make(pxi_net *net)
     pxi_net_dense(net, "before_softmax", net->classes);
 }
 
-#define MLP(id, depth, neurons)                                                              \
-    {                                                                                        \
-        .name = id, .prefix = "mlp-", .pattern = "mlp-DxW", .numbers = 2, .least = {1, 1},   \
-        .most = {1000, 65536}, .help = "D dense layers of W neurons, leaky ReLU, no biases", \
-        .make = mlp_make, .channels = 1, .height = 28, .width = 28, .classes = 10,           \
-        .args = {depth, neurons},                                                            \
-    }
-#define CIFAR(id, depth, neurons)                                                              \
-    {                                                                                          \
-        .name = id, .prefix = "cifar-", .pattern = "cifar-DxW", .numbers = 2, .least = {1, 1}, \
-        .most = {1000, 65536},                                                                 \
-        .help = "DeepFault's CIFAR network: 4 convolutions, D dense layers of W neurons",      \
-        .make = cifar_make, .channels = 3, .height = 32, .width = 32, .classes = 10,           \
-        .args = {depth, neurons},                                                              \
-    }
+#define FAMILY(form, before, depth, neurons)                                                       \
+    .public.family = form, .prefix = before, .numbers = 2, .least = {1, 1}, .most = {1000, 65536}, \
+    .args = {depth, neurons}
+#define MLP(id, depth, neurons)                                                       \
+    PXI_ARCH(id, "D dense layers of W neurons, leaky ReLU, no biases", 1, 28, 28, 10, \
+             .make = mlp_make, FAMILY("mlp-DxW", "mlp-", depth, neurons))
+#define CIFAR(id, depth, neurons)                                                                 \
+    PXI_ARCH(id, "DeepFault's CIFAR network: 4 convolutions, D dense layers of W neurons", 3, 32, \
+             32, 10, .make = cifar_make, FAMILY("cifar-DxW", "cifar-", depth, neurons))
 
 const pxi_arch pxi_archs_dense[] = {
     MLP("mlp-5x30", 5, 30),
@@ -75,5 +69,5 @@ const pxi_arch pxi_archs_dense[] = {
     CIFAR("cifar-4x128", 4, 128),
     CIFAR("cifar-2x256", 2, 256),
     CIFAR("cifar-1x512", 1, 512),
-    {0},
+    {.make = NULL},
 };

@@ -43,11 +43,8 @@ static void lenet_make_valid(pxi_net *net)
     lenet_make_padded(net, 0);
 }
 
-#define LENET(id, text, function, number)                                                     \
-    {                                                                                         \
-        .name = id, .help = text, .make = function, .channels = 1, .height = 28, .width = 28, \
-        .classes = 10, .args = {number},                                                      \
-    }
+#define LENET(id, text, function, number) \
+    PXI_ARCH(id, text, 1, 28, 28, 10, .make = function, .args = {number})
 
 const pxi_arch pxi_archs_lenet[] = {
     LENET("lenet1", "LeNet-1 as in DeepXplore: 5x5 convolutions of 4 and 12 maps, padded",
@@ -57,5 +54,5 @@ const pxi_arch pxi_archs_lenet[] = {
     LENET("lenet1-valid", "LeNet-1 without padding", lenet_make_valid, 1),
     LENET("lenet4-valid", "LeNet-4 without padding", lenet_make_valid, 4),
     LENET("lenet5-valid", "LeNet-5 without padding", lenet_make_valid, 5),
-    {0},
+    {.make = NULL},
 };

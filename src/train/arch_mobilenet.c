@@ -103,19 +103,10 @@ static void v2_make(pxi_net *net)
 }
 
 const pxi_arch pxi_archs_mobilenet[] = {
-    {.name = "mobilenet",
-     .help = "MobileNet as in Keras; below 64x64 the first stride is 1",
-     .make = v1_make,
-     .channels = 3,
-     .height = 224,
-     .width = 224,
-     .classes = 1000},
-    {.name = "mobilenetv2",
-     .help = "MobileNetV2 as in torchvision; below 64x64 the first two strides are 1",
-     .make = v2_make,
-     .channels = 3,
-     .height = 224,
-     .width = 224,
-     .classes = 1000},
-    {0},
+    PXI_ARCH("mobilenet", "MobileNet as in Keras; below 64x64 the first stride is 1", 3, 224, 224,
+             1000, .make = v1_make),
+    PXI_ARCH("mobilenetv2",
+             "MobileNetV2 as in torchvision; below 64x64 the first two strides are 1", 3, 224, 224,
+             1000, .make = v2_make),
+    {.make = NULL},
 };

@@ -90,18 +90,24 @@ void pxi_net_finish(pxi_net *net);
 /* --- the registry ---------------------------------------------------------------------------- */
 
 typedef struct pxi_arch {
-    const char *name;    /* "lenet5"; of a family, with its numbers */
-    const char *prefix;  /* of a family: "mlp-", the text before the numbers; else NULL */
-    const char *suffix;  /* the text behind them; NULL: none */
-    const char *pattern; /* "mlp-DxW" */
+    px_arch public;     /* what users see of it */
+    const char *prefix; /* of a family: "mlp-", the text before the numbers; else NULL */
+    const char *suffix; /* the text behind them; NULL: none */
     int numbers, least[2], most[2];
     int step, rest; /* of the first number: it is step * n + rest; step 0: any */
-    const char *help;
     void (*make)(pxi_net *net);
-    int channels, height, width, classes;
     int args[2];
 } pxi_arch;
 
+#define PXI_ARCH(name, what, c, h, w, k, ...)            \
+    {                                                    \
+        .public = {.entry = {.id = name, .title = what}, \
+                   .channels = c,                        \
+                   .height = h,                          \
+                   .width = w,                           \
+                   .classes = k},                        \
+        __VA_ARGS__,                                     \
+    }
 /* One list per file, ended by an empty entry. */
 extern const pxi_arch pxi_archs_lenet[], pxi_archs_dense[], pxi_archs_sadl[],
     pxi_archs_resnet_small[], pxi_archs_resnet[], pxi_archs_vgg[], pxi_archs_mobilenet[],

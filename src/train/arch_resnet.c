@@ -123,23 +123,14 @@ static void resnet34_make_audio(pxi_net *net)
         net, &(const resnet_kind){.blocks = {3, 4, 6, 3}, .project_always = true, .audio = true});
 }
 
-#define RESNET(id, text, function)                                                              \
-    {                                                                                           \
-        .name = id, .help = text, .make = function, .channels = 3, .height = 224, .width = 224, \
-        .classes = 1000,                                                                        \
-    }
+#define RESNET(id, text, function) PXI_ARCH(id, text, 3, 224, 224, 1000, .make = function)
 
 const pxi_arch pxi_archs_resnet[] = {
     RESNET("resnet18", "ResNet-18 as in torchvision; below 64x64 with a 3x3 stem", resnet18_make),
     RESNET("resnet34", "ResNet-34 as in torchvision; below 64x64 with a 3x3 stem", resnet34_make),
     RESNET("resnet50", "ResNet-50 as in torchvision; below 64x64 with a 3x3 stem", resnet50_make),
     RESNET("resnet50-keras", "ResNet-50 as in Keras: biased convolutions", resnet50_make_keras),
-    {.name = "resnet34-audio",
-     .help = "ResNet-34 on 160 frames of 64 features, 30 speakers",
-     .make = resnet34_make_audio,
-     .channels = 1,
-     .height = 160,
-     .width = 64,
-     .classes = 30},
-    {0},
+    PXI_ARCH("resnet34-audio", "ResNet-34 on 160 frames of 64 features, 30 speakers", 1, 160, 64,
+             30, .make = resnet34_make_audio),
+    {.make = NULL},
 };

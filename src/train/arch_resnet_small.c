@@ -83,12 +83,10 @@ static void resnet_make_keras(pxi_net *net)
     resnet_make_with(net, SHORTCUT_BIAS);
 }
 
-#define RESNET(id, layers, end, family, text, function)                                     \
-    {                                                                                       \
-        .name = id, .prefix = "resnet", .suffix = end, .pattern = family, .numbers = 1,     \
-        .least = {8}, .most = {1202}, .step = 6, .rest = 2, .help = text, .make = function, \
-        .channels = 3, .height = 32, .width = 32, .classes = 10, .args = {layers},          \
-    }
+#define RESNET(id, layers, end, form, text, function)                                              \
+    PXI_ARCH(id, text, 3, 32, 32, 10, .make = function, .public.family = form, .prefix = "resnet", \
+             .suffix = end, .numbers = 1, .least = {8}, .most = {1202}, .step = 6, .rest = 2,      \
+             .args = {layers})
 #define RESNET_A(id, layers)                                                                    \
     RESNET(id, layers, "", "resnetN", "He et al. for CIFAR, shortcuts of option A; N = 6n + 2", \
            resnet_make_a)
@@ -101,5 +99,5 @@ static void resnet_make_keras(pxi_net *net)
 
 const pxi_arch pxi_archs_resnet_small[] = {
     RESNET_A("resnet20", 20),   RESNET_A("resnet32", 32),           RESNET_A("resnet56", 56),
-    RESNET_B("resnet56-b", 56), RESNET_KERAS("resnet20-keras", 20), {0},
+    RESNET_B("resnet56-b", 56), RESNET_KERAS("resnet20-keras", 20), {.make = NULL},
 };

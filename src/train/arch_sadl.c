@@ -60,11 +60,8 @@ static void sadl_make_deep(pxi_net *net)
     pxi_net_dense(net, "before_softmax", net->classes);
 }
 
-#define SADL(id, text, function, number)                                                      \
-    {                                                                                         \
-        .name = id, .help = text, .make = function, .channels = 3, .height = 32, .width = 32, \
-        .classes = 10, .args = {number},                                                      \
-    }
+#define SADL(id, text, function, number) \
+    PXI_ARCH(id, text, 3, 32, 32, 10, .make = function, .args = {number})
 
 const pxi_arch pxi_archs_sadl[] = {
     SADL("sadl-1", "2 convolutions, dense 512, 128; batch norm after every ReLU", sadl_make_shallow,
@@ -72,5 +69,5 @@ const pxi_arch pxi_archs_sadl[] = {
     SADL("sadl-2", "2 convolutions, dense 128; batch norm after every ReLU", sadl_make_shallow, 2),
     SADL("sadl-3", "6 convolutions, dense 1024, 512; batch norm after every ReLU", sadl_make_deep,
          3),
-    {0},
+    {.make = NULL},
 };

@@ -68,19 +68,9 @@ static void speaker_make_small(pxi_net *net)
 }
 
 const pxi_arch pxi_archs_speaker[] = {
-    {.name = "deepspeaker",
-     .help = "Deep Speaker's residual CNN on 160 frames of 64 features, 30 speakers",
-     .make = speaker_make,
-     .channels = 1,
-     .height = 160,
-     .width = 64,
-     .classes = 30},
-    {.name = "speaker-small",
-     .help = "a small residual CNN of that kind, on 64 frames of 64 features",
-     .make = speaker_make_small,
-     .channels = 1,
-     .height = 64,
-     .width = 64,
-     .classes = 30},
-    {0},
+    PXI_ARCH("deepspeaker", "Deep Speaker's residual CNN on 160 frames of 64 features, 30 speakers",
+             1, 160, 64, 30, .make = speaker_make),
+    PXI_ARCH("speaker-small", "a small residual CNN of that kind, on 64 frames of 64 features", 1,
+             64, 64, 30, .make = speaker_make_small),
+    {.make = NULL},
 };

@@ -6,20 +6,13 @@
 
 #include <string.h>
 
-#define AUGMENTATION_ADDRESS(name) &pxi_augmentation_##name,
-static const pxi_augmentation *const augmentations[] = {PXI_AUGMENTATIONS(AUGMENTATION_ADDRESS)};
-#undef AUGMENTATION_ADDRESS
-
-size_t px_augmentation_count(void)
-{
-    return PX_LEN(augmentations);
-}
-
-px_augmentation px_augmentation_get(size_t i)
-{
-    const pxi_augmentation *a = augmentations[i];
-    return (px_augmentation){.name = a->name, .usage = a->usage, .help = a->help};
-}
+static const px_entry *const augmentations[] = {
+#define AUGMENTATION_ENTRY(name) &pxi_augmentation_##name.choice.entry,
+    PXI_AUGMENTATIONS(AUGMENTATION_ENTRY)
+#undef AUGMENTATION_ENTRY
+};
+const px_registry pxi_augmentations = {
+    .kind = "augmentation", .plural = "augmentations", PX_REGISTRY_POINTERS(augmentations)};
 
 /* One entry, NUL-terminated: NAME or NAME:ARGUMENT. */
 static px_status augment_parse_link(char *entry, const px_shape *shape, pxi_augment_link *link,
@@ -28,14 +21,10 @@ static px_status augment_parse_link(char *entry, const px_shape *shape, pxi_augm
     char *argument = strchr(entry, ':');
     if (argument)
         *argument++ = '\0';
-    for (size_t i = 0; i < PX_LEN(augmentations); i++)
-        if (strcmp(entry, augmentations[i]->name) == 0) {
-            link->kind = augmentations[i];
-            return link->kind->parse(argument, shape, link, err);
-        }
-    return px_fail(err, PX_E_USAGE,
-                   "augmentation '%s' is not known; 'plexor list augmentations' shows what is",
-                   entry);
+    const px_choice *choice = NULL;
+    PX_TRY(px_augmentation_choose(entry, &choice, err));
+    link->kind = (const void *)choice;
+    return link->kind->parse(argument, shape, link, err);
 }
 
 px_status pxi_augment_parse(const char *text, const px_shape *shape, pxi_augment *out,

@@ -6,6 +6,7 @@
 #ifndef PXI_TRAIN_AUGMENT_H
 #define PXI_TRAIN_AUGMENT_H
 
+#include <internal/optimizer.h>
 #include <plexor/mutate.h>
 #include <plexor/rng.h>
 #include <plexor/tensor.h>
@@ -15,7 +16,7 @@
 typedef struct pxi_augment_link pxi_augment_link;
 
 typedef struct pxi_augmentation {
-    const char *name, *usage, *help;
+    px_choice choice;
     /* Reads what follows the colon (NULL: nothing does) into `link`; refuses samples of a shape
      * that it cannot change. */
     px_status (*parse)(const char *argument, const px_shape *shape, pxi_augment_link *link,

@@ -19,7 +19,7 @@ const pxi_generator pxi_generators[PXI_GENERATOR_COUNT] = {
 static px_status mutants_parse(const char *argument, const px_shape *shape, pxi_augment_link *link,
                                px_error *err)
 {
-    const char *name = link->kind->name;
+    const char *name = link->kind->choice.entry.id;
     char text[PX_SHAPE_TEXT];
     if (argument)
         return px_fail(err, PX_E_USAGE, "augmentation '%s:%s': %s takes no argument", name,
@@ -43,25 +43,31 @@ static px_status mutants_apply(const pxi_augment_link *link, const px_shape *sha
 }
 
 const pxi_augmentation pxi_augmentation_dh = {
-    .name = "dh",
-    .usage = "dh",
-    .help = "one of DeepHunter's nine transformations, drawn anew each time",
+    .choice = {.entry = {.id = "dh",
+                         .title = "one of DeepHunter's nine transformations, drawn anew each time"},
+               .usage = "dh"},
     .parse = mutants_parse,
     .apply = mutants_apply,
 };
 
 const pxi_augmentation pxi_augmentation_dh_d = {
-    .name = "dh-d",
-    .usage = "dh-d",
-    .help = "one of DeepHunter's contrast, brightness, pixel change and noise, drawn anew",
+    .choice =
+        {.entry =
+             {.id = "dh-d",
+              .title =
+                  "one of DeepHunter's contrast, brightness, pixel change and noise, drawn anew"},
+         .usage = "dh-d"},
     .parse = mutants_parse,
     .apply = mutants_apply,
 };
 
 const pxi_augmentation pxi_augmentation_dh_n = {
-    .name = "dh-n",
-    .usage = "dh-n",
-    .help = "one of DeepHunter's translation, scale, shear, rotation and blur, drawn anew",
+    .choice =
+        {.entry =
+             {.id = "dh-n",
+              .title =
+                  "one of DeepHunter's translation, scale, shear, rotation and blur, drawn anew"},
+         .usage = "dh-n"},
     .parse = mutants_parse,
     .apply = mutants_apply,
 };

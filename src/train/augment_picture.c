@@ -76,9 +76,11 @@ static px_status crop_apply(const pxi_augment_link *link, const px_shape *shape,
 }
 
 const pxi_augmentation pxi_augmentation_crop = {
-    .name = "crop",
-    .usage = "crop[:PIXELS]",
-    .help = "pad by a black border (4 pixels wide), then cut out the old size anywhere",
+    .choice =
+        {.entry = {.id = "crop",
+                   .title =
+                       "pad by a black border (4 pixels wide), then cut out the old size anywhere"},
+         .usage = "crop[:PIXELS]"},
     .parse = crop_parse,
     .apply = crop_apply,
 };
@@ -112,9 +114,8 @@ static px_status flip_apply(const pxi_augment_link *link, const px_shape *shape,
 }
 
 const pxi_augmentation pxi_augmentation_flip = {
-    .name = "flip",
-    .usage = "flip",
-    .help = "mirror left and right, half of the time",
+    .choice = {.entry = {.id = "flip", .title = "mirror left and right, half of the time"},
+               .usage = "flip"},
     .parse = flip_parse,
     .apply = flip_apply,
 };

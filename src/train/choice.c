@@ -29,31 +29,14 @@ static choice_words choice_cut(choice_words *from, char sign, bool *found)
     return head;
 }
 
-static px_status choice_find(const char *what, const px_choice *(*choices)(size_t),
-                             choice_words name, size_t *out, px_error *err)
-{
-    for (size_t i = 0; choices(i); i++)
-        if (choice_is(name, choices(i)->name)) {
-            *out = i;
-            return PX_OK;
-        }
-    px_text known = {0};
-    for (size_t i = 0; choices(i); i++)
-        px_text_format(&known, "%s%s", i ? ", " : "", choices(i)->name);
-    px_fail(err, PX_E_USAGE, "there is no %s '%.*s'; known are %s", what, WORDS(name),
-            px_text_get(&known));
-    px_text_done(&known);
-    return PX_E_USAGE;
-}
-
 static px_status choice_unknown(const char *what, const px_choice *choice, choice_words key,
                                 px_error *err)
 {
     px_text known = {0};
     for (const px_setting *s = choice->settings; s && s->name; s++)
         px_text_format(&known, "%s%s", known.length ? ", " : "", s->name);
-    px_fail(err, PX_E_USAGE, "%s '%s' has no setting '%.*s'; %s%s", what, choice->name, WORDS(key),
-            known.length ? "it has " : "it has none", px_text_get(&known));
+    px_fail(err, PX_E_USAGE, "%s '%s' has no setting '%.*s'; %s%s", what, choice->entry.id,
+            WORDS(key), known.length ? "it has " : "it has none", px_text_get(&known));
     px_text_done(&known);
     return PX_E_USAGE;
 }
@@ -69,7 +52,7 @@ static px_status choice_number(const char *what, const px_choice *choice, choice
     }
     if (end == copy || *end != '\0' || !isfinite(*out))
         return px_fail(err, PX_E_USAGE, "'%.*s' in %s '%s' is not a number", WORDS(item), what,
-                       choice->name);
+                       choice->entry.id);
     return PX_OK;
 }
 
@@ -86,9 +69,9 @@ static px_status choice_range(const char *what, const px_choice *choice, const p
     px_real_text(s->most, most);
     if (s->whole && s->least == 0.0 && s->most == 1.0)
         return px_fail(err, PX_E_USAGE, "'%.*s' in %s '%s': %s is 0 or 1", WORDS(item), what,
-                       choice->name, s->name);
+                       choice->entry.id, s->name);
     return px_fail(err, PX_E_USAGE, "'%.*s' in %s '%s': %s must be %s%s %s and %s %s", WORDS(item),
-                   what, choice->name, s->name, s->whole ? "a whole number, " : "",
+                   what, choice->entry.id, s->name, s->whole ? "a whole number, " : "",
                    s->above ? "above" : "at least", least, s->below ? "below" : "at most", most);
 }
 
@@ -114,7 +97,7 @@ static px_status choice_items(const char *what, const px_choice *choice, choice_
         const choice_words item = choice_cut(&items, ',', &more);
         if (item.length == 0)
             return px_fail(err, PX_E_USAGE, "%s '%s' has an empty setting; it is written '%s'",
-                           what, choice->name, choice->usage);
+                           what, choice->entry.id, choice->usage);
         bool named;
         choice_words value = item;
         const choice_words key = choice_cut(&value, '=', &named);
@@ -124,8 +107,8 @@ static px_status choice_items(const char *what, const px_choice *choice, choice_
         if (!named && choice->list) {
             PX_TRY(choice_number(what, choice, item, value, &number, err));
             if (out->list_count == PXI_CHOICE_LIST)
-                return px_fail(err, PX_E_USAGE, "%s '%s' takes at most %d %s", what, choice->name,
-                               PXI_CHOICE_LIST, choice->list);
+                return px_fail(err, PX_E_USAGE, "%s '%s' takes at most %d %s", what,
+                               choice->entry.id, PXI_CHOICE_LIST, choice->list);
             out->list[out->list_count++] = number;
             continue;
         }
@@ -134,7 +117,8 @@ static px_status choice_items(const char *what, const px_choice *choice, choice_
             return choice_unknown(what, choice, key, err);
         const size_t at = (size_t)(s - choice->settings);
         if (given[at])
-            return px_fail(err, PX_E_USAGE, "%s '%s' has '%s' twice", what, choice->name, s->name);
+            return px_fail(err, PX_E_USAGE, "%s '%s' has '%s' twice", what, choice->entry.id,
+                           s->name);
         PX_TRY(choice_number(what, choice, item, value, &number, err));
         PX_TRY(choice_range(what, choice, s, item, number, err));
         given[at] = true;
@@ -143,26 +127,27 @@ static px_status choice_items(const char *what, const px_choice *choice, choice_
     return PX_OK;
 }
 
-px_status pxi_choice_read(const char *what, const px_choice *(*choices)(size_t), const char *spec,
-                          size_t length, pxi_chosen *out, px_error *err)
+px_status pxi_choice_read(const px_registry *choices, const char *spec, size_t length,
+                          pxi_chosen *out, px_error *err)
 {
     choice_words rest = {spec, length};
     bool has_items;
     const choice_words name = choice_cut(&rest, ':', &has_items);
-    pxi_chosen chosen = {0};
-    PX_TRY(choice_find(what, choices, name, &chosen.index, err));
-    const px_choice *choice = choices(chosen.index);
-    for (size_t i = 0; choice->settings && choice->settings[i].name; i++)
-        chosen.values[i] = choice->settings[i].standard;
+    pxi_chosen chosen = {.choice = (const void *)px_registry_word(choices, name.text, name.length)};
+    if (!chosen.choice)
+        return px_registry_unknown(choices, name.text, name.length, err);
+    const px_setting *settings = chosen.choice->settings;
+    for (size_t i = 0; settings && settings[i].name; i++)
+        chosen.values[i] = settings[i].standard;
     if (has_items)
-        PX_TRY(choice_items(what, choice, rest, &chosen, err));
+        PX_TRY(choice_items(choices->kind, chosen.choice, rest, &chosen, err));
     *out = chosen;
     return PX_OK;
 }
 
 void pxi_choice_write(const px_choice *choice, const double *values, px_text *text)
 {
-    px_text_add(text, choice->name);
+    px_text_add(text, choice->entry.id);
     for (size_t i = 0; choice->settings && choice->settings[i].name; i++) {
         char number[PX_REAL_TEXT];
         px_text_format(text, "%c%s=%s", i ? ',' : ':', choice->settings[i].name,

@@ -12,16 +12,15 @@
 enum { PXI_CHOICE_SETTINGS = 12, PXI_CHOICE_LIST = 64 };
 
 typedef struct pxi_chosen {
-    size_t index;                       /* of the choice */
+    const px_choice *choice;
     double values[PXI_CHOICE_SETTINGS]; /* as its settings are ordered */
     double list[PXI_CHOICE_LIST];       /* bare numbers, where px_choice.list names them */
     size_t list_count;
 } pxi_chosen;
 
-/* `what` is the kind of thing for messages ("optimizer"); `choices` gives NULL past the last. The
- * first `length` bytes of `spec` are read. */
-px_status pxi_choice_read(const char *what, const px_choice *(*choices)(size_t), const char *spec,
-                          size_t length, pxi_chosen *out, px_error *err);
+/* Of a registry of px_choice; the first `length` bytes of `spec` are read. */
+px_status pxi_choice_read(const px_registry *choices, const char *spec, size_t length,
+                          pxi_chosen *out, px_error *err);
 
 /* The same choice in full, every setting by name. */
 void pxi_choice_write(const px_choice *choice, const double *values, px_text *text);

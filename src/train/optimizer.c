@@ -41,17 +41,13 @@ struct px_optimizer {
     pxi_motion motion; /* of the current step; decay is each tensor's own */
 };
 
-static const pxi_optimizer_kind *const optimizer_kinds[] = {
-#define OPTIMIZER_ENTRY(id) &pxi_optimizer_##id,
+static const px_entry *const optimizers[] = {
+#define OPTIMIZER_ENTRY(id) &pxi_optimizer_##id.choice.entry,
     PXI_OPTIMIZERS(OPTIMIZER_ENTRY)
 #undef OPTIMIZER_ENTRY
 };
-enum { OPTIMIZER_KINDS = sizeof optimizer_kinds / sizeof optimizer_kinds[0] };
-
-const px_choice *px_optimizer_choice(size_t i)
-{
-    return i < OPTIMIZER_KINDS ? &optimizer_kinds[i]->choice : NULL;
-}
+const px_registry pxi_optimizers = {
+    .kind = "optimizer", .plural = "optimizers", PX_REGISTRY_POINTERS(optimizers)};
 
 static px_status optimizer_lay_out(px_optimizer *opt, const px_shape *shapes, px_error *err)
 {
@@ -116,10 +112,10 @@ px_status px_optimizer_new(const char *spec, const px_shape *shapes, size_t coun
                            px_optimizer **out, px_error *err)
 {
     pxi_chosen chosen;
-    PX_TRY(pxi_choice_read("optimizer", px_optimizer_choice, spec, strlen(spec), &chosen, err));
+    PX_TRY(pxi_choice_read(&pxi_optimizers, spec, strlen(spec), &chosen, err));
     px_optimizer *opt = NULL;
     PX_TRY(PX_NEW(opt, 1, err));
-    opt->kind = optimizer_kinds[chosen.index];
+    opt->kind = (const void *)chosen.choice;
     opt->tensor_count = count;
     const px_status status = optimizer_fill(opt, &chosen, shapes, err);
     return PX_GIVE(status, opt, out, px_optimizer_free);

@@ -47,9 +47,9 @@ static void adagrad_move(const pxi_motion *m, size_t count, float *weights, cons
 }
 
 const pxi_optimizer_kind pxi_optimizer_adagrad = {
-    .choice = {.name = "adagrad",
+    .choice = {.entry = {.id = "adagrad",
+                         .title = "steps scaled by the sum of all squared gradients so far"},
                .usage = "adagrad[:KEY=VALUE,...]",
-               .help = "steps scaled by the sum of all squared gradients so far",
                .settings = adagrad_settings},
     .slots = {"sum"},
     .initial = adagrad_initial,

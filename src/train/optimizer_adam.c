@@ -102,10 +102,12 @@ static void adamw_move(const pxi_motion *m, size_t count, float *weights, const 
 }
 
 const pxi_optimizer_kind pxi_optimizer_adam = {
-    .choice = {.name = "adam",
-               .usage = "adam[:KEY=VALUE,...]",
-               .help = "steps scaled by the gradient's own mean and square; decay in the gradient",
-               .settings = adam_settings},
+    .choice =
+        {.entry = {.id = "adam",
+                   .title =
+                       "steps scaled by the gradient's own mean and square; decay in the gradient"},
+         .usage = "adam[:KEY=VALUE,...]",
+         .settings = adam_settings},
     .slots = {"mean", "square", "most"},
     .has_slot = adam_has_slot,
     .momentum = ADAM_FIRST,
@@ -113,9 +115,8 @@ const pxi_optimizer_kind pxi_optimizer_adam = {
 };
 
 const pxi_optimizer_kind pxi_optimizer_adamw = {
-    .choice = {.name = "adamw",
+    .choice = {.entry = {.id = "adamw", .title = "Adam with weight decay apart from the gradient"},
                .usage = "adamw[:KEY=VALUE,...]",
-               .help = "Adam with weight decay apart from the gradient",
                .settings = adamw_settings},
     .slots = {"mean", "square", "most"},
     .has_slot = adam_has_slot,

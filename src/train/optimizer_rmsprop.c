@@ -112,10 +112,12 @@ static void rmsprop_move(const pxi_motion *m, size_t count, float *weights, cons
 }
 
 const pxi_optimizer_kind pxi_optimizer_rmsprop = {
-    .choice = {.name = "rmsprop",
-               .usage = "rmsprop[:KEY=VALUE,...]",
-               .help = "steps scaled by a running mean of the gradient's square, as Keras has it",
-               .settings = rmsprop_settings},
+    .choice =
+        {.entry = {.id = "rmsprop",
+                   .title =
+                       "steps scaled by a running mean of the gradient's square, as Keras has it"},
+         .usage = "rmsprop[:KEY=VALUE,...]",
+         .settings = rmsprop_settings},
     .slots = {"square", "mean", "momentum"},
     .has_slot = rmsprop_has_slot,
     .momentum = RMSPROP_VELOCITY,

@@ -69,9 +69,9 @@ static void sgd_move(const pxi_motion *m, size_t count, float *weights, const fl
 }
 
 const pxi_optimizer_kind pxi_optimizer_sgd = {
-    .choice = {.name = "sgd",
+    .choice = {.entry = {.id = "sgd",
+                         .title = "gradient descent, with (Nesterov) momentum where that is given"},
                .usage = "sgd[:KEY=VALUE,...]",
-               .help = "gradient descent, with (Nesterov) momentum where that is given",
                .settings = sgd_settings},
     .slots = {"momentum"},
     .has_slot = sgd_has_slot,

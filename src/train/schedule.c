@@ -36,7 +36,6 @@ enum {
 enum { STATE_LR, STATE_BEST, STATE_BAD, STATE_COOLDOWN, STATE_COUNT };
 
 struct px_schedule {
-    size_t kind;
     double lr;
     int64_t steps_per_epoch, steps, warmup; /* steps: of the run; warmup: in steps */
     pxi_chosen chosen;
@@ -143,58 +142,62 @@ static const px_setting warmup_settings[] = {
     {0},
 };
 
-static const struct {
+typedef struct schedule_kind {
     px_choice choice;
     double (*rate)(const px_schedule *s, int64_t step); /* NULL: only in front of another */
-} schedules[] = {
-    {{.name = "constant", .usage = "constant", .help = "one rate for the whole run"},
+} schedule_kind;
+
+static const schedule_kind schedules[] = {
+    {{.entry = {.id = "constant", .title = "one rate for the whole run"}, .usage = "constant"},
      rate_constant},
-    {{.name = "step",
+    {{.entry = {.id = "step",
+                .title = "times a factor before each of the epochs listed, which count from 0"},
       .usage = "step:EPOCH,...[,factor=F]",
-      .help = "times a factor before each of the epochs listed, which count from 0",
       .settings = step_settings,
       .list = "epochs"},
      rate_step},
-    {{.name = "cosine",
+    {{.entry = {.id = "cosine", .title = "down half a cosine over the whole run, step by step"},
       .usage = "cosine[:MIN]",
-      .help = "down half a cosine over the whole run, step by step",
       .settings = cosine_settings,
       .bare = 1},
      rate_cosine},
-    {{.name = "onecycle",
+    {{.entry = {.id = "onecycle",
+                .title = "up to the given rate, then down far below where it began"},
       .usage = "onecycle[:KEY=VALUE,...]",
-      .help = "up to the given rate, then down far below where it began",
       .settings = onecycle_settings},
      rate_onecycle},
-    {{.name = "plateau",
+    {{.entry = {.id = "plateau",
+                .title = "falls when a value watched once per epoch stops improving"},
       .usage = "plateau[:FACTOR[,PATIENCE][,KEY=VALUE,...]]",
-      .help = "falls when a value watched once per epoch stops improving",
       .settings = plateau_settings,
       .bare = 2},
      rate_plateau},
-    {{.name = "inverse",
+    {{.entry = {.id = "inverse", .title = "divided by 1 + decay * step"},
       .usage = "inverse:DECAY",
-      .help = "divided by 1 + decay * step",
       .settings = inverse_settings,
       .bare = 1},
      rate_inverse},
-    {{.name = "warmup",
+    {{.entry = {.id = "warmup",
+                .title = "rises in a straight line, on top of the schedule after the '+'"},
       .usage = "warmup:EPOCHS+SCHEDULE",
-      .help = "rises in a straight line, on top of the schedule after the '+'",
       .settings = warmup_settings,
       .bare = 1},
      NULL},
 };
-enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
+const px_registry pxi_schedules = {.kind = "schedule",
+                                   .plural = "schedules",
+                                   .count = PX_LEN(schedules),
+                                   .first = &schedules->choice.entry,
+                                   .stride = sizeof *schedules};
 
-const px_choice *px_schedule_choice(size_t i)
+static const schedule_kind *schedule_kind_of(const px_schedule *s)
 {
-    return i < SCHEDULES ? &schedules[i].choice : NULL;
+    return (const void *)s->chosen.choice;
 }
 
 static bool schedule_is(const px_schedule *s, double (*rate)(const px_schedule *s, int64_t step))
 {
-    return schedules[s->kind].rate == rate;
+    return schedule_kind_of(s)->rate == rate;
 }
 
 /* What goes beyond ranges of single numbers. */
@@ -237,8 +240,7 @@ static px_status schedule_read_warmup(px_schedule *s, const char **spec, px_erro
         return px_fail(err, PX_E_USAGE, "'%.100s': a schedule must follow, as in 'warmup:5+cosine'",
                        *spec);
     pxi_chosen chosen;
-    PX_TRY(pxi_choice_read("schedule", px_schedule_choice, *spec, (size_t)(plus - *spec), &chosen,
-                           err));
+    PX_TRY(pxi_choice_read(&pxi_schedules, *spec, (size_t)(plus - *spec), &chosen, err));
     const double steps = ceil(chosen.values[0] * (double)s->steps_per_epoch);
     s->warmup = steps < (double)s->steps ? (int64_t)steps : s->steps;
     *spec = plus + 1;
@@ -250,8 +252,7 @@ static px_status schedule_read(px_schedule *s, const char *spec, px_error *err)
     PX_TRY(schedule_read_warmup(s, &spec, err));
     if (schedule_warms(spec))
         return px_fail(err, PX_E_USAGE, "'%.100s': one warm-up is enough", spec);
-    PX_TRY(pxi_choice_read("schedule", px_schedule_choice, spec, strlen(spec), &s->chosen, err));
-    s->kind = s->chosen.index;
+    PX_TRY(pxi_choice_read(&pxi_schedules, spec, strlen(spec), &s->chosen, err));
     return schedule_check_chosen(s, err);
 }
 
@@ -285,7 +286,7 @@ static bool schedule_moves_momentum(const px_schedule *s)
 px_pace px_schedule_at(const px_schedule *s, int64_t step)
 {
     step = step < 0 ? 0 : step < s->steps ? step : s->steps - 1;
-    px_pace pace = {.lr = schedules[s->kind].rate(s, step), .momentum = NAN};
+    px_pace pace = {.lr = schedule_kind_of(s)->rate(s, step), .momentum = NAN};
     if (step < s->warmup)
         pace.lr *= (double)(step + 1) / (double)s->warmup;
     if (schedule_moves_momentum(s))

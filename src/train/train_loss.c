@@ -30,28 +30,25 @@ static const px_setting mse_settings[] = {
     {0},
 };
 static const px_choice losses[] = {
-    [PX_LOSS_CROSS_ENTROPY] = {.name = "cross-entropy",
+    [PX_LOSS_CROSS_ENTROPY] = {.entry = {.id = "cross-entropy",
+                                         .title =
+                                             "of the softmax of the class scores and the target"},
                                .usage = "cross-entropy[:smoothing=S]",
-                               .help = "of the softmax of the class scores and the target",
                                .settings = cross_entropy_settings},
-    [PX_LOSS_MSE] = {.name = "mse",
+    [PX_LOSS_MSE] = {.entry = {.id = "mse",
+                               .title =
+                                   "mean squared difference of the probabilities and the target"},
                      .usage = "mse[:softmax=0]",
-                     .help = "mean squared difference of the probabilities and the target",
                      .settings = mse_settings},
 };
-enum { LOSSES = sizeof losses / sizeof losses[0] };
-
-const px_choice *px_loss_choice(size_t i)
-{
-    return i < LOSSES ? &losses[i] : NULL;
-}
+const px_registry pxi_losses = {.kind = "loss", .plural = "losses", PX_REGISTRY_ARRAY(losses)};
 
 px_status px_loss_parse(const char *spec, px_loss *out, px_error *err)
 {
     pxi_chosen chosen;
-    PX_TRY(pxi_choice_read("loss", px_loss_choice, spec, strlen(spec), &chosen, err));
+    PX_TRY(pxi_choice_read(&pxi_losses, spec, strlen(spec), &chosen, err));
     *out = (px_loss){0};
-    if (chosen.index == PX_LOSS_CROSS_ENTROPY) {
+    if (chosen.choice == &losses[PX_LOSS_CROSS_ENTROPY]) {
         out->kind = PX_LOSS_CROSS_ENTROPY;
         out->smoothing = chosen.values[0];
     } else {

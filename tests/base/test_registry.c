@@ -2,7 +2,11 @@
 #include "base/memory.h"
 #include "cmocka_all.h"
 
+#include <internal/arch.h>
 #include <internal/assess.h>
+#include <internal/check.h>
+#include <internal/optimizer.h>
+#include <internal/preprocess.h>
 #include <internal/repair.h>
 #include <math.h>
 #include <plexor/attack.h>
@@ -16,8 +20,15 @@
 #include <string.h>
 
 static const px_registry *const registries[] = {
-    &px_criteria, &px_presets,      &px_selectors,     &px_attacks,       &pxi_metrics,
-    &px_measures, &px_fuzz_engines, &px_fuzz_policies, &px_mutation_sets, &pxi_repair_recipes,
+    &px_criteria,      &px_presets,
+    &px_selectors,     &px_attacks,
+    &pxi_metrics,      &px_measures,
+    &px_fuzz_engines,  &px_fuzz_policies,
+    &px_mutation_sets, &pxi_repair_recipes,
+    &pxi_archs,        &pxi_check_stages,
+    &pxi_gate_kinds,   &pxi_preprocess_presets,
+    &pxi_optimizers,   &pxi_schedules,
+    &pxi_losses,       &pxi_augmentations,
 };
 
 static void check_param(const px_entry *entry, const px_param *p)
@@ -69,8 +80,8 @@ static void test_entries(void **state)
     (void)state;
     for (size_t r = 0; r < PX_LEN(registries); r++) {
         const px_registry *registry = registries[r];
-        assert_true(registry->kind && registry->plural && registry->count > 0);
-        for (size_t i = 0; i < registry->count; i++) {
+        assert_true(registry->kind && registry->plural && px_registry_count(registry) > 0);
+        for (size_t i = 0; i < px_registry_count(registry); i++) {
             const px_entry *entry = px_registry_at(registry, i);
             if (px_registry_find(registry, entry->id) != entry)
                 fail_msg("%s '%s' comes twice", registry->kind, entry->id);
@@ -80,7 +91,7 @@ static void test_entries(void **state)
                 check_param(entry, p);
             check_round_trip(registry, entry);
         }
-        assert_null(px_registry_at(registry, registry->count));
+        assert_null(px_registry_at(registry, px_registry_count(registry)));
         assert_null(px_registry_find(registry, "nosuch"));
     }
 }

@@ -27,7 +27,7 @@ static int folder_close(void **state)
 static px_check_state state_of(const px_check *check, const char *id)
 {
     for (size_t i = 0; i < px_check_stage_count(); i++)
-        if (strcmp(px_check_stage_get(i)->id, id) == 0)
+        if (strcmp(px_check_stage_get(i)->entry.id, id) == 0)
             return px_check_state_of(check, i);
     fail_msg("there is no stage '%s'", id);
     return PX_CHECK_WAITS;
@@ -55,7 +55,7 @@ static void test_chosen_stages_bring_what_they_read(void **state)
         px_check *check = check_examined(&o);
         for (int s = 0; s < PXI_STAGE_COUNT; s++)
             if ((cases[i].runs[s] != '.') != (check->result[s] != NULL))
-                fail_msg("case %d: stage '%s' is %s", (int)i, pxi_stages[s]->public.id,
+                fail_msg("case %d: stage '%s' is %s", (int)i, pxi_stages[s]->public.entry.id,
                          px_check_state_name(check->state[s]));
         px_check_free(check);
     }

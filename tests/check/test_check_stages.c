@@ -40,7 +40,7 @@ static void test_all_ran(void **state)
 {
     (void)state;
     for (size_t i = 0; i < px_check_stage_count(); i++) {
-        const char *id = px_check_stage_get(i)->id;
+        const char *id = px_check_stage_get(i)->entry.id;
         if (px_check_state_of(examined, i) != PX_CHECK_DONE)
             fail_msg("'%s' is %s", id, px_check_state_name(px_check_state_of(examined, i)));
     }

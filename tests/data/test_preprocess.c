@@ -371,7 +371,7 @@ static const struct {
     const char *says;
 } bad_sources[] = {
     {"imagnet", NULL, PX_E_USAGE, "did you mean 'imagenet'"},
-    {"something", NULL, PX_E_USAGE, "such a file; 'plexor list preprocess'"},
+    {"something", NULL, PX_E_USAGE, "there is no file or preset 'something'"},
     {"./absent.json", NULL, PX_E_INPUT, "absent.json"},
     {"config.json", "{", PX_E_INPUT, "config.json"},
     {"config.json", "[1]", PX_E_INPUT, "no preprocessor_config.json"},

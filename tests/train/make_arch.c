@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     }
     int failed = 0;
     for (size_t i = 0; i < px_arch_count() && argc == 2; i++)
-        failed |= count(px_arch_get(i).name, NULL);
+        failed |= count(px_arch_get(i)->entry.id, NULL);
     for (int a = 2; a < argc; a += 5) {
         px_arch_options options = px_arch_options_default();
         options.channels = atoi(argv[a + 1]);

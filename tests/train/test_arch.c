@@ -140,7 +140,7 @@ static void test_counts_that_do_not(void **state)
         const char *name = "";
         for (size_t a = 0; a < px_arch_count() + PX_LEN(more); a++) {
             const char *arch =
-                a < px_arch_count() ? px_arch_get(a).name : more[a - px_arch_count()];
+                a < px_arch_count() ? px_arch_get(a)->entry.id : more[a - px_arch_count()];
             if (strncmp(arch, unmatched[i].family, strlen(unmatched[i].family)) != 0)
                 continue;
             for (int which = TRAINABLE; which <= ALL; which++) {
@@ -229,16 +229,16 @@ static void test_builds(void **state)
     (void)state;
     int checked = 0;
     for (size_t i = 0; i < px_arch_count(); i++) {
-        const px_arch arch = px_arch_get(i);
+        const px_arch arch = *px_arch_get(i);
         const px_arch_options options = options_for(2, 33, 7); /* odd on purpose */
         int64_t parameters;
         px_error err = {0};
-        assert_true(*arch.help && *arch.family && arch.classes > 1 && arch.channels > 0);
-        if (px_arch_parameters(arch.name, &options, &parameters, NULL, &err) != PX_OK)
-            fail_msg("%s: %s", arch.name, err.message);
+        assert_true(*arch.entry.title && arch.classes > 1 && arch.channels > 0);
+        if (px_arch_parameters(arch.entry.id, &options, &parameters, NULL, &err) != PX_OK)
+            fail_msg("%s: %s", arch.entry.id, err.message);
         if (parameters > FEW)
             continue;
-        check_built(arch.name, &options);
+        check_built(arch.entry.id, &options);
         checked++;
     }
     assert_true(checked >= 15);
@@ -365,7 +365,7 @@ static const struct {
     {"lenet6",
      {.dropout = -1},
      PX_E_USAGE,
-     "there is no architecture 'lenet6'; 'plexor list archs"},
+     "there is no architecture 'lenet6', did you mean 'lenet1'"},
     {"", {.dropout = -1}, PX_E_USAGE, "there is no architecture ''"},
     {"mlp-", {.dropout = -1}, PX_E_USAGE, "there is no architecture 'mlp-'"},
     {"mlp-5", {.dropout = -1}, PX_E_USAGE, "there is no architecture 'mlp-5'"},
@@ -413,20 +413,20 @@ static void test_least_size(void **state)
 {
     (void)state;
     for (size_t i = 0; i < px_arch_count(); i++) {
-        const px_arch arch = px_arch_get(i);
+        const px_arch arch = *px_arch_get(i);
         px_arch_options options = options_for(0, 1, 2);
         int64_t parameters;
         px_error err = {0};
-        if (px_arch_parameters(arch.name, &options, &parameters, NULL, &err) == PX_OK)
+        if (px_arch_parameters(arch.entry.id, &options, &parameters, NULL, &err) == PX_OK)
             continue; /* global pooling takes anything */
         const char *size = strstr(err.message, "it takes ");
         assert_non_null(size);
         options.height = options.width = atoi(size + 9);
-        if (px_arch_parameters(arch.name, &options, &parameters, NULL, &err) != PX_OK)
-            fail_msg("%s: %s", arch.name, err.message);
+        if (px_arch_parameters(arch.entry.id, &options, &parameters, NULL, &err) != PX_OK)
+            fail_msg("%s: %s", arch.entry.id, err.message);
         options.height--;
-        if (px_arch_parameters(arch.name, &options, &parameters, NULL, &err) != PX_E_INPUT)
-            fail_msg("%s takes less than it says", arch.name);
+        if (px_arch_parameters(arch.entry.id, &options, &parameters, NULL, &err) != PX_E_INPUT)
+            fail_msg("%s takes less than it says", arch.entry.id);
     }
 }
 

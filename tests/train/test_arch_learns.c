@@ -82,7 +82,7 @@ static void test_learns(void **state)
     options.dropout = 0.0; /* with it the loss of so few steps goes up and down */
     int learnt = 0;
     for (size_t i = 0; i < px_arch_count(); i++) {
-        const char *name = px_arch_get(i).name;
+        const char *name = px_arch_get(i)->entry.id;
         int64_t parameters;
         if (px_arch_parameters(name, &options, &parameters, NULL, NULL) != PX_OK ||
             parameters > FEW)

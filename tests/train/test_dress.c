@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <internal/mutate.h>
+#include <internal/optimizer.h>
 #include <internal/rng.h>
 #include <math.h>
 
@@ -232,9 +233,8 @@ static void test_list_of_augmentations(void **state)
     (void)state;
     assert_int_equal(px_augmentation_count(), 5);
     for (size_t i = 0; i < px_augmentation_count(); i++) {
-        const px_augmentation a = px_augmentation_get(i);
-        assert_true(strncmp(a.usage, a.name, strlen(a.name)) == 0);
-        assert_non_null(a.help);
+        const px_choice *a = px_augmentation_get(i);
+        assert_true(strncmp(a->usage, a->entry.id, strlen(a->entry.id)) == 0);
     }
 }
 

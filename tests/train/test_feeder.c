@@ -387,7 +387,7 @@ static const struct {
     {"labels", spoil_labels, PX_E_MISMATCH, "label 4 of sample '4' is out of range"},
     {"items", spoil_items, PX_E_USAGE, "item 103 is not in a data set of 103"},
     {"no items", spoil_no_items, PX_E_INPUT, "there is no input to train on"},
-    {"augment", spoil_augment, PX_E_USAGE, "augmentation 'spin' is not known"},
+    {"augment", spoil_augment, PX_E_USAGE, "there is no augmentation 'spin'"},
     {"augment empty", spoil_augment_empty, PX_E_USAGE, "expected a comma list"},
     {"augment end", spoil_augment_end, PX_E_USAGE, "expected a comma list"},
     {"crop large", spoil_crop_large, PX_E_USAGE, "'crop:6': expected a border from 1 to 5"},

@@ -355,7 +355,7 @@ static void test_pace_moves_momentum(void **state)
 static const struct {
     const char *spec, *words;
 } refusals[] = {
-    {"sdg", "there is no optimizer 'sdg'; known are sgd, adam, adamw, rmsprop, adagrad"},
+    {"sdg", "there is no optimizer 'sdg'; there are sgd, adam, adamw, rmsprop, adagrad"},
     {"", "there is no optimizer ''"},
     {"SGD", "there is no optimizer 'SGD'"},
     {"sgd:", "empty"},
@@ -398,8 +398,8 @@ static void test_texts_say_everything(void **state)
                         "sgd:decay=0,decay-all=1,momentum=0.9,dampening=0,nesterov=0");
     px_optimizer_free(opt);
     size_t count = 0;
-    for (; px_optimizer_choice(count); count++)
-        for (const px_setting *s = px_optimizer_choice(count)->settings; s->name; s++)
+    for (; px_optimizer_choice_get(count); count++)
+        for (const px_setting *s = px_optimizer_choice_get(count)->settings; s->name; s++)
             assert_true(s->help && s->standard >= s->least && s->standard <= s->most);
     assert_int_equal(count, 5);
 }

@@ -119,7 +119,7 @@ static const struct {
     double lr;
     const char *words;
 } refusals[] = {
-    {"cosin", 1, "there is no schedule 'cosin'; known are constant, step, cosine, onecycle"},
+    {"cosin", 1, "there is no schedule 'cosin'; there are constant, step, cosine, onecycle"},
     {"constant:1", 1, "schedule 'constant' has no setting '1'; it has none"},
     {"constant", -1, "learning rate of -1"},
     {"constant", NAN, "learning rate of"},

@@ -202,7 +202,7 @@ static void test_specs_are_read_strictly(void **state)
     static const struct {
         const char *spec, *words;
     } cases[] = {
-        {"crossentropy", "there is no loss 'crossentropy'; known are cross-entropy, mse"},
+        {"crossentropy", "there is no loss 'crossentropy'; there are cross-entropy, mse"},
         {"cross-entropy:smoothing=2", "smoothing must be at least 0 and at most 1"},
         {"mse:smoothing=0.1", "loss 'mse' has no setting 'smoothing'; it has softmax"},
         {"mse:softmax=2", "softmax is 0 or 1"},
