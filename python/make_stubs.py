@@ -18,6 +18,7 @@ HEAD = '''# Made by python/make_stubs.py: what it says of commands comes from `p
 import os
 from typing import Any, Callable
 
+from .campaign import Failure
 from .data import Data as Data
 from .errors import (CancelledError as CancelledError, Error as Error, FileError as FileError,
                      InputError as InputError, InternalError as InternalError, Interrupted as Interrupted,
@@ -25,8 +26,8 @@ from .errors import (CancelledError as CancelledError, Error as Error, FileError
                      UnsupportedError as UnsupportedError, UsageError as UsageError)
 from .gate import EpochEnd as EpochEnd, Gate as Gate, gate as gate, scorer as scorer
 from .network import Network as _Network
-from .own import (Criterion as Criterion, Selector as Selector, Setting as Setting, add_criterion as add_criterion,
-                  add_selector as add_selector)
+from .own import (Criterion as Criterion, Mutation as Mutation, Selector as Selector, Setting as Setting,
+                  add_criterion as add_criterion, add_mutation as add_mutation, add_selector as add_selector)
 from .result import (Attack, Eval, Mutants, Record as Record, Result as Result, Rows as Rows, Select, Sweep as Sweep,
                      Trained)
 from ._progress import Settings
@@ -48,6 +49,8 @@ def parameter(p):
     kind = "Any" if p.annotation is inspect.Parameter.empty else p.annotation
     if p.name == "progress":
         kind = "Progress"
+    elif p.name == "on_failure":
+        kind = "Callable[[Failure], bool | None] | None"
     elif p.name == "remark":
         kind = "Callable[[str], Any] | None"
     if p.default is inspect.Parameter.empty:

@@ -64,6 +64,9 @@ PX_MUTATIONS(PX_MUTATION_DECLARE)
 PX_MUTATION_SETS(PX_MUTATION_SET_DECLARE)
 #undef PX_MUTATION_SET_DECLARE
 
+/* The set of a mutation that a program has added: it alone, over the ranges of its settings. */
+px_status pxi_mutation_set_add(const px_mutation *mutation, px_error *err);
+
 /* Products and sums are not fused, whatever the machine: -std=c17 sees to that with gcc. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF

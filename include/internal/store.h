@@ -10,6 +10,12 @@ PX_BEGIN_DECLS
 px_status px_campaign_open_as(const char *folder, px_campaign_mode mode, const char *owner,
                               px_campaign **out, px_error *err);
 
+/* Tells of every failure, right behind the commit that makes it permanent; the function may read
+ * the campaign. What it returns is what px_campaign_commit() does. NULL: nobody hears of them. */
+typedef px_status (*px_campaign_told)(void *context, px_campaign *campaign, int64_t id,
+                                      px_error *err);
+void px_campaign_watch(px_campaign *campaign, px_campaign_told told, void *context);
+
 /* Whether this part of it, as a data set, is inputs that some network got wrong; false where
  * `folder` is no campaign. */
 bool px_campaign_part_fails(const char *folder, const char *split);

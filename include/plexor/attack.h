@@ -142,8 +142,6 @@ PX_API px_status px_attack_run(const px_attack_job *job, const px_attack_options
 PX_API void px_attack_free(px_attack *attack); /* NULL is fine */
 PX_API int64_t px_attack_count(const px_attack *attack);
 PX_API const px_attack_row *px_attack_rows(const px_attack *attack);
-/* The options with which it ran, complete; whether 8-bit pixels are what is stored. */
-PX_API const px_attack_options *px_attack_used(const px_attack *attack);
 
 typedef struct px_attack_spread {
     double mean, median; /* NaN without any */

@@ -36,6 +36,13 @@ typedef struct px_call_progress {
     const char *text;    /* more to say, a line; NULL: nothing */
 } px_call_progress;
 
+/* An input that a network gets wrong, as a campaign has it from now on. All is borrowed. */
+typedef struct px_call_finding {
+    size_t size;
+    const char *json;          /* "id", "label", "prediction" ...: docs/campaign.md has them */
+    px_tensor input, original; /* of the campaign's type and shape, planes */
+} px_call_finding;
+
 /* What a caller wants to hear and decide. Every function may be NULL; strings are borrowed for the
  * time of the call of the function. */
 typedef struct px_call_io {
@@ -51,6 +58,9 @@ typedef struct px_call_io {
     /* For callers whose functions take long to call: as soon as it is not 0, which another thread
      * or a signal handler sees to, that is as if cancelled() were true. NULL: there is none. */
     const volatile int *stop;
+    /* A failure was committed to the campaign that the command writes. Returns false to end the
+     * work in order. */
+    bool (*found)(void *context, const px_call_finding *finding);
 } px_call_io;
 
 /* What a command was told to write into a file "mem:NAME", as in `-o mem:probs.npz`: each array of
@@ -83,7 +93,7 @@ PX_API int px_main(int argc, char **argv);
 
 static inline px_call_io px_call_io_default(void)
 {
-    const px_call_io io = {sizeof io, NULL, NULL, NULL, NULL, NULL};
+    const px_call_io io = {sizeof io, NULL, NULL, NULL, NULL, NULL, NULL};
     return io;
 }
 

@@ -1,4 +1,4 @@
-/* include/plexor/extend.h - what a program adds: criteria and selectors of its own
+/* include/plexor/extend.h - what a program adds: criteria, selectors and mutations of its own
  *
  *     static px_criterion peak;           // id, title, functions: cover.h says what each has to do
  *     px_criterion_add(&peak, &err);
@@ -14,6 +14,7 @@
 
 #include <plexor/cover.h>
 #include <plexor/field.h>
+#include <plexor/mutate.h>
 #include <plexor/param.h>
 #include <plexor/registry.h>
 #include <plexor/select.h>

@@ -55,6 +55,15 @@ typedef struct px_mutation {
 
 PX_REGISTRY(px_mutations_all, px_mutation, px_mutation)
 
+/* Adds a mutation of the program's own, borrowed for good: 'mutate --mutation' takes it with
+ * values, and a set of its id draws them uniformly from the ranges of its settings, for 'mutate
+ * --set' and 'fuzz --mutations'. It has one of the four functions, and its bytes depend on what
+ * that is given alone; a setting named "seed" is drawn anew each time. At most PX_MUTATION_PARAMS
+ * settings, whose names and whose id have at most PX_MUTATION_NAME_MOST letters. PX_E_USAGE for
+ * what is none of this, or where there is a mutation or a set of that id. */
+#define PX_MUTATION_NAME_MOST 24
+PX_API px_status px_mutation_add(const px_mutation *mutation, px_error *err);
+
 /* --- a drawn mutation: a plain value --------------------------------------------------------- */
 
 typedef struct px_styles px_styles;
@@ -86,7 +95,8 @@ typedef struct px_mutation_entry {
     /* Discrete entries: how many rules, and the values of rule i. */
     size_t rule_count;
     void (*rule)(size_t i, double *values);
-    /* Continuous entries (rule_count 0); a parameter named "seed" is drawn for all of them. */
+    /* Continuous entries (rule_count 0); a parameter named "seed" is drawn for all of them. NULL:
+     * uniformly from the ranges of the mutation's settings. */
     void (*draw)(px_random *random, double *values);
 } px_mutation_entry;
 

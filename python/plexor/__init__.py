@@ -16,13 +16,13 @@ from .errors import (CancelledError, Error, FileError, InputError, InternalError
                      OutOfMemoryError, UnsupportedError, UsageError)
 from .gate import EpochEnd, Gate, gate, scorer
 from .network import Network, from_torch, load
-from .own import Criterion, Selector, Setting, add_criterion, add_selector
+from .own import Criterion, Mutation, Selector, Setting, add_criterion, add_mutation, add_selector
 from .result import Record, Result, Rows, Sweep
 
 __version__ = _version()
 __all__ = ["CancelledError", "Criterion", "Data", "EpochEnd", "Error", "FileError", "Gate", "InputError", "InternalError", "Interrupted",
-           "MismatchError", "Network", "OutOfMemoryError", "Record", "Result", "Rows", "Selector", "Setting", "Sweep", "UnsupportedError",
-           "UsageError", "add_criterion", "add_selector", "from_torch", "gate", "load", "scorer", "settings"]
+           "MismatchError", "Mutation", "Network", "OutOfMemoryError", "Record", "Result", "Rows", "Selector", "Setting", "Sweep", "UnsupportedError",
+           "UsageError", "add_criterion", "add_mutation", "add_selector", "from_torch", "gate", "load", "scorer", "settings"]
 
 
 def __getattr__(name):

@@ -14,6 +14,7 @@ import numpy
 
 from . import _library as c
 from ._progress import bar_for
+from .campaign import Failure
 from .errors import Interrupted, error_of
 
 _log = logging.getLogger("plexor")
@@ -30,17 +31,22 @@ class _Memory:
         self._done(ctypes.byref(self.c))
 
     def array(self, tensor):
-        shape = tuple(tensor.shape.dim[:tensor.shape.rank])
-        dtype = numpy.dtype(c.DTYPES[tensor.dtype])
-        size = int(numpy.prod(shape, dtype=numpy.int64)) * dtype.itemsize
-        if size == 0:
-            return numpy.zeros(shape, dtype)
-        view = (ctypes.c_uint8 * size).from_address(tensor.data)
-        view.memory = self  # a NumPy array keeps what it is a view of, and that keeps this
-        values = numpy.frombuffer(view, dtype).reshape(shape)
-        if tensor.dtype == c.BFLOAT16:
-            values = (values.astype(numpy.uint32) << 16).view(numpy.float32)
-        return values
+        return _view(tensor, self)
+
+
+def _view(tensor, memory):
+    """A tensor as an array on its memory, which `memory` owns and is kept with the array."""
+    shape = tuple(tensor.shape.dim[:tensor.shape.rank])
+    dtype = numpy.dtype(c.DTYPES[tensor.dtype])
+    size = int(numpy.prod(shape, dtype=numpy.int64)) * dtype.itemsize
+    if size == 0:
+        return numpy.zeros(shape, dtype)
+    view = (ctypes.c_uint8 * size).from_address(tensor.data)
+    view.memory = memory  # a NumPy array keeps what it is a view of, and that keeps this
+    values = numpy.frombuffer(view, dtype).reshape(shape)
+    if tensor.dtype == c.BFLOAT16:
+        values = (values.astype(numpy.uint32) << 16).view(numpy.float32)
+    return values
 
 
 class Answer:
@@ -61,10 +67,11 @@ class Answer:
 class _Run:
     """One call: what is told while it runs, and how it ends."""
 
-    def __init__(self, words, progress, remark):
+    def __init__(self, words, progress, remark, on_failure):
         self.words = words
         self.bar = bar_for(progress)
         self.remark = remark or _log.info
+        self.on_failure = on_failure
         self.stop = ctypes.c_int(0)
         self.go_on = True
         self.failure = None
@@ -73,6 +80,8 @@ class _Run:
         self.events = None  # set: another thread handles what is told
         self.io = c.CallIO(size=ctypes.sizeof(c.CallIO), progress=c.ProgressFunction(self._progress),
                            remark=c.RemarkFunction(self._remark), stop=ctypes.pointer(self.stop))
+        if on_failure:
+            self.io.found = c.FoundFunction(self._found)
 
     # What the library calls: exceptions must not get lost here.
     def _progress(self, _, at):
@@ -83,6 +92,21 @@ class _Run:
 
     def _remark(self, _, sentence):
         self._tell(self.remark, sentence.decode("utf-8", "replace"))
+
+    def _found(self, _, finding):
+        try:
+            finding = finding.contents
+            told = json.loads(finding.json)
+            self._tell(self._show_failure, Failure(
+                told["id"], *(_view(t, None).copy() for t in (finding.input, finding.original)), told["label"],
+                told["prediction"], told["confidence"], told["chain"] or ""))
+        except BaseException as failure:  # pylint: disable=broad-except; raised again by run()
+            self._fail(failure)
+        return self.go_on
+
+    def _show_failure(self, failure):
+        if self.go_on and self.on_failure(failure) is False:
+            self.go_on = False
 
     def _tell(self, *event):
         if self.events:
@@ -153,13 +177,14 @@ class _Run:
         return Answer(self.memory)
 
 
-def call(words, progress=None, remark=None, result_of=None):
+def call(words, progress=None, remark=None, result_of=None, on_failure=None):
     """Runs a command line, without the program's name. Gives an Answer of status 0 or 1; raises else.
 
     progress: True, False, None (as px.settings.progress), or a function (label, done, total, text) that returns False
-    to end the work in order. remark: a function of a sentence. result_of: makes what an exception has as `result`.
+    to end the work in order. remark: a function of a sentence. result_of: makes what an exception has as `result`. on_failure: a function of each Failure that is
+    committed to a campaign; False ends the work, too.
     """
-    run = _Run(words, progress, remark)
+    run = _Run(words, progress, remark, on_failure)
     answer = run.run()
     failed = answer.status not in (0, 1)
     told = result_of(answer) if result_of and answer.json and "error" not in answer.json else None

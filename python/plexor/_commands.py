@@ -27,6 +27,7 @@ POSITIONAL = {"assess": ("original", "adversarial"), "attack": ("data", "method"
 ALIASES = {"out": "output", "gates": "fail_under"}
 # Results whose arrays are made without being asked for: what --output would write goes to memory.
 IN_MEMORY = {"grad": "gradient.npy", "mutate": "mutants.npz", "run": "outputs.npz", "trace": "traces.npz"}
+FINDING = {"attack", "fuzz", "synthesize"}  # write failures into a campaign, and tell of each
 TRAINING = {"repair", "train"}  # write beside the network, too: into a folder that lives as long as the result
 ONE_NUMBER = {"X", "N", "P", "A", "FRACTION", "SHARE"}  # what a text like 8/255 or 10% is called
 ONE_FILE = {"grad", "run"}  # take .npy files, which a data set in memory is none of
@@ -130,7 +131,8 @@ class Command:
         for name in self.options:
             if name not in taken:
                 parameters.append(self._parameter(name, only, name in self.required))
-        parameters += [inspect.Parameter(n, only, default=None) for n in ("progress", "remark")]
+        told = ("on_failure", "progress", "remark") if self.name in FINDING else ("progress", "remark")
+        parameters += [inspect.Parameter(n, only, default=None) for n in told]
         return inspect.Signature(parameters)
 
     def _parameter(self, name, kind, needed):
@@ -162,17 +164,19 @@ class Command:
         for name, value in (defaults or {}).items():
             if name in self.options and name not in given:
                 given[name] = value
-        progress, remark = given.pop("progress", None), given.pop("remark", None)
+        told = {name: given.pop(name, None) for name in ("progress", "remark", "on_failure")}
+        if told["on_failure"] and "output" not in given:
+            raise UsageError(f"{self.name}: on_failure hears of what goes into a campaign; name one with output=")
         swept = [n for n, v in given.items() if n in self.options and self.options[n].is_single
                  and isinstance(v, (list, tuple, numpy.ndarray))]
         if not swept:
-            return self._call_once(given, progress, remark)
+            return self._call_once(given, told)
         if len(swept) > 1:
             raise UsageError(f"{self.name}: lists were given for {' and '.join(swept)}; one at a time can be varied")
-        runs = [self._call_once({**given, swept[0]: value}, progress, remark) for value in given[swept[0]]]
+        runs = [self._call_once({**given, swept[0]: value}, told) for value in given[swept[0]]]
         return Sweep(self.name, swept[0], list(given[swept[0]]), runs)
 
-    def _call_once(self, given, progress, remark):
+    def _call_once(self, given, told):
         words, held = [self.name], []
         if self.name in IN_MEMORY and "output" not in given:
             given = {**given, "output": "mem:" + IN_MEMORY[self.name]}
@@ -190,7 +194,7 @@ class Command:
                 if name in self.options:
                     words += self._option_words(self.options[name], value, held, folder)
             make = functools.partial(self._result, given=given, held=held)
-            answer = call([*words, "--json"], progress, remark, make)
+            answer = call([*words, "--json"], result_of=make, **told)
         return make(answer)
 
     def _result(self, answer, given, held):
@@ -317,6 +321,9 @@ def doc_of(command, papers=False):
         lines.append(f"    {option.name} ({option.argument or 'True or False'}): {option.help}{limits}.{choices}")
     lines += ["    progress: True, False, or a function (label, done, total, text) that returns False to end the work",
               "    remark: a function that is told remarks, each a sentence"]
+    if command.name in FINDING:
+        lines.append("    on_failure: a function of each Failure as it is found: id, input, original, label, prediction, "
+                     "confidence, chain; returns False to end the work")
     if command.result:
         lines += ["", "The result has:"]
         lines += [f"    {f['key']}: {f.get('help') or f['type']}" for f in command.result if f["key"] != "*"]

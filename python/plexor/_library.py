@@ -41,9 +41,17 @@ ProgressFunction = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
 RemarkFunction = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 
 
+class Finding(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("json", c_char_p), ("input", Tensor), ("original", Tensor)]
+
+
+FoundFunction = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(Finding))
+
+
 class CallIO(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("context", c_void_p), ("progress", ProgressFunction),
-                ("remark", RemarkFunction), ("cancelled", c_void_p), ("stop", POINTER(c_int))]
+                ("remark", RemarkFunction), ("cancelled", c_void_p), ("stop", POINTER(c_int)),
+                ("found", FoundFunction)]
 
 
 class CallArray(ctypes.Structure):

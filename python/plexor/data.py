@@ -23,7 +23,8 @@ def is_arrays(value):
 
 def _release(number):
     with _lock:
-        _borrowed.pop(number, None)
+        last = _borrowed.pop(number, None)
+    del last  # not under the lock: what ends with it may own data, too
 
 
 _RELEASE = c.ReleaseFunction(_release)
@@ -154,6 +155,7 @@ class Data:
         self.meta, self.split, self.layout = meta, split, layout
         self._x = self._y = self._targets = self._source = self._classes = None
         self._names = None if names is None else [str(n) for n in names]
+        self._numbers = None  # of a part: what its inputs are in the whole
         if layout not in _LAYOUTS:
             raise InputError(f"layout={layout!r}: expected 'first' or 'last'")
         if isinstance(x, Data):
@@ -199,7 +201,8 @@ class Data:
             return self._spec
         if self._put is None:
             name = _put_source(self._source) if self._source is not None else _put_arrays(
-                self._x, self._y, self._targets, self._classes, self._names, self.layout)
+                self._x, self._y, self._targets, self._classes,
+                self._names if self._numbers is None else self.names, self.layout)
             self._put = name
             weakref.finalize(self, c.lib.px_mem_remove, name)
         return "mem:" + self._put.decode()
@@ -259,7 +262,7 @@ class Data:
         if self._names is not None:
             return self._names
         if self._x is not None:
-            return [str(i) for i in range(len(self))]
+            return [str(i) for i in (range(len(self)) if self._numbers is None else self._numbers)]
         buffer, handle = ctypes.create_string_buffer(4096), self._opened()
         return [c.lib.px_dataset_name(handle, i, buffer, len(buffer)).decode("utf-8", "replace")
                 for i in range(len(self))]
@@ -280,11 +283,15 @@ class Data:
             x, targets = self._read(numbers), None
             y = self.y
             y = None if y is None else y[numbers]
-        names = numpy.array(self.names, object)[chosen]
+        named = self._names is not None or self._x is None
+        names = numpy.array(self.names, object)[chosen] if named else None
         meta = self.meta
         if meta is not None:
             meta = meta.iloc[chosen] if hasattr(meta, "iloc") else as_array(meta)[chosen]
-        return Data(x, y, classes=self.classes, targets=targets, names=names, meta=meta, layout=self.layout)
+        part = Data(x, y, classes=self.classes, targets=targets, names=names, meta=meta, layout=self.layout)
+        if not named:  # their numbers here are what they are called; as texts where those are asked for
+            part._numbers = (numpy.arange(len(self)) if self._numbers is None else self._numbers)[chosen]
+        return part
 
     def frame(self):
         """A pandas frame of names, labels and meta."""

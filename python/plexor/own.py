@@ -1,4 +1,4 @@
-"""Criteria and selectors of one's own, written in Python.
+"""Criteria, selectors and mutations of one's own, written in Python.
 
     class Peak(px.Criterion):
         id, title, unit = "peak", "largest value of any neuron", "values"
@@ -27,7 +27,7 @@ import ctypes
 import itertools
 import sys
 import threading
-from ctypes import POINTER, c_bool, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint, c_uint8, c_uint64, c_void_p
 from typing import NamedTuple
 
 import numpy
@@ -82,6 +82,9 @@ class _CriterionRequest(ctypes.Structure):
                 ("threads", c_int)]
 
 
+_INT = 1  # of px_param_type
+
+
 class _SelectorRequest(ctypes.Structure):  # its first members
     _fields_ = [("model", c_void_p), ("extractor", POINTER(_Extractor)), ("config", POINTER(c_double))]
 
@@ -114,6 +117,14 @@ class _CSelector(ctypes.Structure):
                 ("arrange", c_void_p), ("remark", c_void_p), ("result", c_void_p)]
 
 
+_Apply = ctypes.CFUNCTYPE(c_int, POINTER(c_double), POINTER(c_uint8), POINTER(c_uint8), c_int, c_int, c_int, _error)
+
+
+class _CMutation(ctypes.Structure):
+    _fields_ = [("entry", _Entry), ("group", c_int), ("differentiable", c_bool), ("apply", _Apply),
+                ("apply_near", c_void_p), ("apply_drawn", c_void_p), ("apply_samples", c_void_p), ("source", c_void_p)]
+
+
 # --- what is written in Python ----------------------------------------------------------------------
 
 class Setting(NamedTuple):
@@ -122,6 +133,7 @@ class Setting(NamedTuple):
     help: str = ""
     min: float = -1e30
     max: float = 1e30
+    integer: bool = False
 
 
 class OwnRows:
@@ -195,6 +207,23 @@ class Selector:
         raise NotImplementedError
 
 
+class Mutation:
+    """A change of pictures: subclass it, and give it to add_mutation().
+
+    id, title, source as those of a Criterion; settings (at most four) have bounds, which fuzzing draws from; one named
+    "seed" is drawn anew each time. affine: moves content, which a lineage has once at most. apply() depends on nothing
+    but what it is given; workers call it one at a time.
+    """
+    id = title = None
+    source = None
+    settings: dict = {}
+    affine = False
+
+    def apply(self, picture, **settings):
+        """The mutant of a picture: uint8 [channels, height, width] to the same; `picture` is read only."""
+        raise NotImplementedError
+
+
 class _Part:
     """What C calls, for one class; kept for good, as the library does."""
 
@@ -208,7 +237,9 @@ class _Part:
         self.cls, self.what = cls, what
         self.settings = {n: s if isinstance(s, Setting) else Setting(float(s)) for n, s in cls.settings.items()}
         self.numbers, self.made, self.lock = itertools.count(1), {}, threading.Lock()
-        params = [_Param(n.encode(), s.default, s.min, s.max, 0, None, (s.help or n).encode(), False, 8 * i, 8)
+        in_config = what != "mutation"  # whose values lie in an array of their own
+        params = [_Param(n.encode(), s.default, s.min, s.max, _INT if s.integer else 0, None, (s.help or n).encode(),
+                         False, 8 * i * in_config, 8 * in_config)
                   for i, (n, s) in enumerate(self.settings.items())] + [_Param()]
         self.params = (_Param * len(params))(*params)
         self.entry = _Entry(cls.id.encode(), cls.title.encode(), cls.source.encode() if cls.source else None,
@@ -218,7 +249,8 @@ class _Part:
         """What a state is made with, under a number that C takes for a pointer."""
         def work():
             asked = request[0]
-            arguments = {n: asked.config[i] for i, n in enumerate(self.settings)}
+            whole = ctypes.cast(asked.config, POINTER(c_int64))
+            arguments = {n: (whole if s.integer else asked.config)[i] for i, (n, s) in enumerate(self.settings.items())}
             number = next(self.numbers)
             self.made[number] = (asked.extractor[0].width, arguments)
             out[0] = number
@@ -334,6 +366,29 @@ class _SelectorPart(_Part):
         return self.guard(work, error)
 
 
+class _MutationPart(_Part):
+    def __init__(self, cls):
+        super().__init__(cls, "mutation")
+        for name, setting in self.settings.items():
+            if setting.max - setting.min > 1e15:
+                raise UsageError(f"mutation '{cls.id}': the setting {name} needs bounds, which fuzzing draws from")
+        self.object = cls()
+        self.c = _CMutation(entry=self.entry, group=0 if cls.affine else 1, apply=_Apply(self.apply))
+
+    def apply(self, values, picture, out, height, width, channels, error):
+        def work():
+            shape = channels, height, width
+            given = numpy.ctypeslib.as_array(picture, shape)
+            given.flags.writeable = False
+            arguments = {n: int(values[i]) if s.integer else values[i]
+                         for i, (n, s) in enumerate(self.settings.items())}
+            made = numpy.asarray(self.object.apply(given, **arguments))
+            if made.dtype != numpy.uint8 or made.shape != shape:
+                raise ValueError(f"apply() gave {made.dtype} of the shape {made.shape}; uint8 of {shape} is needed")
+            numpy.ctypeslib.as_array(out, shape)[...] = made
+        return self.guard(work, error)
+
+
 _parts = []  # the library borrows them for good
 
 
@@ -345,7 +400,8 @@ def _add(part, function):
     return part.cls
 
 
-for _name, _takes in (("px_criterion_add", _CCriterion), ("px_selector_add", _CSelector)):
+for _name, _takes in (("px_criterion_add", _CCriterion), ("px_selector_add", _CSelector),
+                      ("px_mutation_add", _CMutation)):
     _function = getattr(c.lib, _name)
     _function.restype, _function.argtypes = c_int, [POINTER(_takes), _error]
 
@@ -358,3 +414,8 @@ def add_criterion(cls):
 def add_selector(cls):
     """Adds a Selector to plexor's; usable as a decorator."""
     return _add(_SelectorPart(cls), c.lib.px_selector_add)
+
+
+def add_mutation(cls):
+    """Adds a Mutation to plexor's, and a set of its id that draws its settings; usable as a decorator."""
+    return _add(_MutationPart(cls), c.lib.px_mutation_add)

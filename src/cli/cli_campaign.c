@@ -10,6 +10,7 @@
 
 #include <internal/store.h>
 #include <limits.h>
+#include <math.h>
 #include <plexor/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,62 @@ void cli_campaign_preprocess(const px_model *model, const cli_data *data, px_pre
         campaign_take(px_json_root(document), pre);
     px_json_free(document);
     px_campaign_close(campaign);
+}
+
+/* --- what is found --------------------------------------------------------------------------- */
+
+static void found_json(px_json *json, const px_campaign *campaign, const px_campaign_input *fault)
+{
+    px_json_object(json, NULL);
+    px_json_string(json, "campaign", px_campaign_folder(campaign));
+    px_json_int(json, "id", fault->id);
+    px_json_int(json, "root", fault->root);
+    px_json_int(json, "index", fault->data_index);
+    px_json_int(json, "label", fault->label);
+    px_json_int(json, "prediction", fault->prediction);
+    px_json_real(json, "confidence", fault->confidence);
+    px_json_real(json, "l2", fault->l2);
+    px_json_real(json, "linf", fault->linf);
+    px_json_real(json, "similarity", fault->measured ? fault->near.similarity : NAN);
+    px_json_real(json, "inside", fault->measured ? fault->near.inside : NAN);
+    px_json_int(json, "twin", fault->twin);
+    px_json_string(json, "chain", fault->chain);
+    px_json_real(json, "found_s", fault->found_s);
+    px_json_end(json);
+}
+
+/* A px_campaign_told. */
+static px_status found_tell(void *context, px_campaign *campaign, int64_t id, px_error *err)
+{
+    cli_call *call = context;
+    px_campaign_identity identity;
+    px_campaign_input fault, root;
+    px_json json = {0};
+    px_call_finding finding = {.size = sizeof finding};
+    if (call->stopped || !px_campaign_identity_get(campaign, &identity))
+        return PX_OK;
+    px_status status = px_tensor_init(&finding.input, identity.dtype, &identity.shape, err);
+    PX_THEN(status, px_tensor_init(&finding.original, identity.dtype, &identity.shape, err));
+    PX_THEN(status, px_campaign_read(campaign, id, &fault, finding.input.data, err));
+    if (status == PX_OK)
+        found_json(&json, campaign, &fault);
+    PX_THEN(status, px_campaign_read(campaign, fault.root, &root, finding.original.data, err));
+    finding.json = px_json_text(&json);
+    if (status == PX_OK && !finding.json)
+        status = pxi_no_memory(err);
+    if (status == PX_OK && !call->io->found(call->io->context, &finding))
+        call->stopped = true;
+    px_json_done(&json);
+    px_tensor_done(&finding.input);
+    px_tensor_done(&finding.original);
+    return status;
+}
+
+void cli_campaign_watch(px_campaign *campaign)
+{
+    cli_call *call = cli_now();
+    if (call->io && call->io->found)
+        px_campaign_watch(campaign, found_tell, call);
 }
 
 /* --- how it was begun ------------------------------------------------------------------------ */

@@ -13,6 +13,9 @@
  * Anything else leaves `pre` alone; a campaign that cannot be read is told when it is opened. */
 void cli_campaign_preprocess(const px_model *model, const cli_data *data, px_preprocess *pre);
 
+/* From now on whoever called hears of the failures that are committed to it. */
+void cli_campaign_watch(px_campaign *campaign);
+
 /* Keeps the words of the run that begins a campaign; one that has some keeps those. */
 px_status cli_campaign_begin(px_campaign *campaign, int argc, char **argv, px_error *err);
 /* Those words, as for cli_parse(), kept with the call. */

@@ -287,6 +287,7 @@ static px_status fuzz_open(const cli_command *self, const fuzz_args *a, const ch
                             : a->fresh ? PX_CAMPAIGN_FRESH
                                        : PX_CAMPAIGN_CREATE,
                             &job->campaign, err));
+    cli_campaign_watch(job->campaign);
     PX_TRY(cli_model_load(self, path, &job->model, err));
     for (size_t i = 0; i < FUZZ_RIVALS; i++)
         if (a->rivals[i])

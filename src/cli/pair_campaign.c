@@ -2,6 +2,7 @@
 #include "cli/pair_campaign.h"
 
 #include "base/memory.h"
+#include "cli/cli_campaign.h"
 
 #include <internal/store.h>
 #include <plexor/json.h>
@@ -79,11 +80,13 @@ px_status pair_campaign_open(pair_campaign *to, const cli_command *self, const p
     to->command = self->name;
     if (there && !place->resume && !place->fresh)
         PX_TRY(campaign_refuse(self->name, place->folder, err));
-    return px_campaign_open(place->folder,
+    PX_TRY(px_campaign_open(place->folder,
                             place->fresh             ? PX_CAMPAIGN_FRESH
                             : place->resume || there ? PX_CAMPAIGN_RESUME
                                                      : PX_CAMPAIGN_CREATE,
-                            &to->campaign, err);
+                            &to->campaign, err));
+    cli_campaign_watch(to->campaign);
+    return PX_OK;
 }
 
 px_status pair_campaign_identify(pair_campaign *to, const cli_inputs *inputs, bool keep_float,

@@ -1,6 +1,7 @@
 /* src/mutate/mutation_sets.c - sets of mutations, parts of them, and drawing */
 #include <internal/mutation.h>
 
+#include "base/additions.h"
 #include "base/memory.h"
 #include "mutate/style.h"
 
@@ -10,6 +11,9 @@
 #include <plexor/text.h>
 
 #include <assert.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 static const px_entry *const sets[] = {
@@ -18,8 +22,41 @@ static const px_entry *const sets[] = {
 #undef SET_ROW
 };
 
+static struct px_additions added;
+
 const px_registry px_mutation_sets = {
-    .kind = "set of mutations", .plural = "mutations", PX_REGISTRY_POINTERS(sets)};
+    .kind = "set of mutations", .plural = "mutations", .added = &added, PX_REGISTRY_POINTERS(sets)};
+
+px_status pxi_mutation_set_add(const px_mutation *mutation, px_error *err)
+{
+    static struct own {
+        px_mutation_set set;
+        px_mutation_entry entry;
+        char range[PX_MUTATION_PARAMS * 64];
+    } owns[PXI_ADDITIONS_MAX];
+    static atomic_size_t taken;
+    const size_t place = atomic_fetch_add(&taken, 1);
+    if (place >= PXI_ADDITIONS_MAX) /* the registry of mutations is as large and was asked first */
+        return px_fail(err, PX_E_USAGE, "no more mutations can be added");
+    struct own *own = &owns[place];
+    size_t used = 0;
+    for (const px_param *p = mutation->entry.params; p->name; p++) {
+        const char *comma = used ? ", " : "";
+        char *end = own->range + used;
+        const size_t room = sizeof own->range - used;
+        const int length =
+            p->choices ? snprintf(end, room, "%s%s", comma, p->name)
+                       : snprintf(end, room, "%s%s %.6g to %.6g", comma, p->name, p->min, p->max);
+        used += PX_MIN((size_t)PX_MAX(length, 0), room - 1);
+    }
+    own->entry = (px_mutation_entry){.mutation = mutation, .range = own->range};
+    own->set = (px_mutation_set){.entry = {.id = mutation->entry.id,
+                                           .title = mutation->entry.title,
+                                           .source = mutation->entry.source},
+                                 .entries = &own->entry,
+                                 .entry_count = 1};
+    return pxi_registry_add(&px_mutation_sets, &own->set.entry, err);
+}
 
 static px_mutations sets_whole(const px_mutation_set *set)
 {
@@ -78,16 +115,25 @@ static px_status sets_no_part(const px_mutation_set *set, const char *word, size
     return status;
 }
 
+static px_status sets_no_set(const char *text, size_t length, px_error *err)
+{
+    px_text names = {0};
+    for (size_t i = 0; i < px_mutation_set_count(); i++)
+        px_text_format(&names, "%s%s", i ? ", " : "", px_mutation_set_get(i)->entry.id);
+    const px_status status = px_fail(err, PX_E_USAGE,
+                                     "there is no set of mutations '%.*s'; there are %.300s, and "
+                                     "parts of them as in nss:rotation,shear",
+                                     (int)PX_MIN(length, 60), text, px_text_get(&names));
+    px_text_done(&names);
+    return status;
+}
+
 px_status px_mutations_parse(const char *text, px_mutations *out, px_error *err)
 {
     const size_t length = strcspn(text, ":");
     const px_entry *entry = px_registry_word(&px_mutation_sets, text, length);
     if (!entry)
-        return px_fail(err, PX_E_USAGE,
-                       "there is no set of mutations '%.*s'; there are nss, deephunter, nsgen, "
-                       "nsgen+style, tensorfuzz, tensorfuzz-free and audio, and parts of them as "
-                       "in nss:rotation,shear",
-                       (int)PX_MIN(length, 60), text);
+        return sets_no_set(text, length, err);
     const px_mutation_set *set = (const px_mutation_set *)(const void *)entry;
     px_mutations from = sets_whole(set);
     if (text[length] == ':') {
@@ -188,6 +234,24 @@ static const px_mutation_entry *sets_draw_entry(const px_mutations *from, px_ran
             return &from->set->entries[i];
 }
 
+/* Uniformly from the ranges of its settings. */
+static void sets_draw_values(const px_mutation *m, px_random *random, double *values)
+{
+    for (size_t i = 0; m->entry.params[i].name; i++) {
+        const px_param *p = &m->entry.params[i];
+        uint32_t words = 0;
+        while (p->choices && p->choices[words])
+            words++;
+        const double u = px_rng_u01(random);
+        if (p->choices)
+            values[i] = floor(u * words);
+        else if (p->type == PX_TYPE_INT)
+            values[i] = PX_MIN(floor(p->min + u * (p->max - p->min + 1.0)), p->max);
+        else
+            values[i] = p->min + u * (p->max - p->min);
+    }
+}
+
 px_drawn px_mutation_draw(const px_mutations *from, px_random *random)
 {
     px_drawn drawn = {0};
@@ -199,8 +263,10 @@ px_drawn px_mutation_draw(const px_mutations *from, px_random *random)
         drawn.mutation = entry->mutation;
         if (entry->rule_count)
             entry->rule(px_rng_below(random, (uint32_t)entry->rule_count), drawn.values);
-        else
+        else if (entry->draw)
             entry->draw(random, drawn.values);
+        else
+            sets_draw_values(entry->mutation, random, drawn.values);
     }
     const size_t at = sets_seed_at(drawn.mutation);
     if (drawn.mutation->entry.params[at].name)

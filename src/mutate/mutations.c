@@ -1,8 +1,11 @@
 /* src/mutate/mutations.c - the table of mutations, and applying one */
 #include <internal/mutation.h>
 
+#include "base/additions.h"
+
 #include <assert.h>
 #include <internal/mutate.h>
+#include <string.h>
 
 static const px_entry *const mutations[] = {
 #define MUTATION_ROW(id) &px_mutation_##id.entry,
@@ -10,8 +13,43 @@ static const px_entry *const mutations[] = {
 #undef MUTATION_ROW
 };
 
-const px_registry px_mutations_all = {
-    .kind = "mutation", .plural = "mutations", .many = true, PX_REGISTRY_POINTERS(mutations)};
+static struct px_additions added;
+
+const px_registry px_mutations_all = {.kind = "mutation",
+                                      .plural = "mutations",
+                                      .many = true,
+                                      .added = &added,
+                                      PX_REGISTRY_POINTERS(mutations)};
+
+/* What the table of settings has that a text or a drawn value has no room for; NULL: nothing. */
+static const char *mutation_flaw(const px_mutation *m)
+{
+    const int functions = (m->apply != NULL) + (m->apply_near != NULL) + (m->apply_drawn != NULL) +
+                          (m->apply_samples != NULL);
+    size_t count = 0;
+    if (functions != 1)
+        return "it has one of apply, apply_near, apply_drawn and apply_samples";
+    if (!m->entry.params)
+        return "it has no table of settings, not even an empty one";
+    if (m->entry.id && strlen(m->entry.id) > PX_MUTATION_NAME_MOST)
+        return "its id is too long";
+    for (; m->entry.params[count].name; count++)
+        if (strlen(m->entry.params[count].name) > PX_MUTATION_NAME_MOST)
+            return "the name of a setting is too long";
+    return count > PX_MUTATION_PARAMS ? "it has too many settings" : NULL;
+}
+
+px_status px_mutation_add(const px_mutation *mutation, px_error *err)
+{
+    const char *flaw = mutation_flaw(mutation);
+    const char *id = mutation->entry.id ? mutation->entry.id : "";
+    if (flaw)
+        return px_fail(err, PX_E_USAGE, "the mutation '%.60s' cannot be added: %s", id, flaw);
+    if (px_registry_find(&px_mutation_sets, id))
+        return px_fail(err, PX_E_USAGE, "there is a set of mutations '%.60s' already", id);
+    PX_TRY(pxi_registry_add(&px_mutations_all, &mutation->entry, err));
+    return pxi_mutation_set_add(mutation, err);
+}
 
 px_status px_mutation_apply_near(const px_drawn *drawn, const uint8_t *origin, const uint8_t *in,
                                  uint8_t *out, int height, int width, int channels, px_error *err)

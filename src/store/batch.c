@@ -55,9 +55,29 @@ static px_status batch_in_place(const px_campaign *campaign, px_error *err)
     return PX_OK;
 }
 
+void px_campaign_watch(px_campaign *campaign, px_campaign_told told, void *context)
+{
+    campaign->told = told;
+    campaign->told_context = context;
+}
+
+/* Of the failures behind input `after`. */
+static px_status batch_tell(px_campaign *campaign, int64_t after, px_error *err)
+{
+    px_campaign_input fault = {.id = after};
+    while (campaign->told && fault.id < campaign->committed) {
+        PX_TRY(px_campaign_next(campaign, fault.id, PX_INPUT_FAULT, &fault, NULL, NULL, err));
+        if (fault.id == 0)
+            break;
+        PX_TRY(campaign->told(campaign->told_context, campaign, fault.id, err));
+    }
+    return PX_OK;
+}
+
 px_status px_campaign_commit(px_campaign *campaign, px_error *err)
 {
     sqlite3_stmt *commit;
+    const int64_t before = campaign->committed;
     if (!campaign->in_batch)
         return PX_OK;
     px_status status = batch_in_place(campaign, err);
@@ -67,7 +87,7 @@ px_status px_campaign_commit(px_campaign *campaign, px_error *err)
         return pxi_store_batch_end(campaign, status);
     campaign->in_batch = false;
     campaign->committed = campaign->last;
-    return PX_OK;
+    return batch_tell(campaign, before, err);
 }
 
 /* Ready to bind, in a batch. */

@@ -4,6 +4,7 @@
 
 #include "base/folder_mark.h"
 #include <internal/source.h>
+#include <internal/store.h>
 #include <plexor/store.h>
 #include <plexor/text.h>
 #include <sqlite3.h>
@@ -101,6 +102,8 @@ struct px_campaign {
     size_t size;    /* values in an input */
     bool in_batch;
     int64_t last, committed; /* the last id of the batch, and before it; writers only */
+    px_campaign_told told;   /* of failures that were committed; NULL: nobody is */
+    void *told_context;
     px_text chain, name;     /* of the input read last */
     char **classes;          /* names by class, NULL entries: unknown */
     int64_t class_count;     /* -1: not read yet */

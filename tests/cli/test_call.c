@@ -450,6 +450,74 @@ static void test_threads(void **state)
         free(callers[i].first);
 }
 
+/* --- what is found --------------------------------------------------------------------------- */
+
+typedef struct findings {
+    int64_t count, most; /* `most`: then the work is to end */
+    int64_t id;          /* of the last one; they come in order */
+} findings;
+
+static bool hear_finding(void *context, const px_call_finding *finding)
+{
+    findings *f = context;
+    px_json_document *document = NULL;
+    assert_int_equal(finding->size, sizeof *finding);
+    assert_int_equal(px_json_parse(finding->json, strlen(finding->json), &document, NULL), PX_OK);
+    const px_json_value *root = px_json_root(document);
+    const int64_t id = (int64_t)px_json_member(root, "id")->number;
+    assert_true(id > f->id);
+    assert_true(px_json_member(root, "label")->number !=
+                px_json_member(root, "prediction")->number);
+    assert_int_equal(finding->input.dtype, PX_UINT8);
+    assert_int_equal(px_tensor_bytes(&finding->input), 28 * 28);
+    assert_memory_not_equal(finding->input.data, finding->original.data, 28 * 28);
+    f->id = id;
+    f->count++;
+    px_json_free(document);
+    return f->most == 0 || f->count < f->most;
+}
+
+/* Every failure is told once, when it is in the campaign; resumed, only new ones are. */
+static void test_findings(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/plexor-call-XXXXXX", campaign[64], count[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(campaign, sizeof campaign, "%s/c", folder);
+    findings f = {0};
+    px_call_io io = px_call_io_default();
+    io.context = &f;
+    io.found = hear_finding;
+    px_call_result result = px_call_result_default();
+    int64_t told = 0;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(CALL(&io, &result, "fuzz", MODEL, "--data", "digits", "--limit", "40",
+                              "--guide", "nc", "--seed", "2", "-o", campaign, "--json",
+                              "--executions", i ? "1600" : "800", i ? "--resume" : "--fresh"),
+                         0);
+        snprintf(count, sizeof count, "\"faults\": %d,", (int)f.count);
+        assert_non_null(strstr(result.json, count));
+        assert_true(f.count > told);
+        told = f.count;
+        px_call_done(&result);
+    }
+    f = (findings){.most = 1};
+    const int ended =
+        CALL(&io, &result, "fuzz", MODEL, "--data", "digits", "--limit", "40", "--guide", "nc",
+             "--seed", "2", "-o", campaign, "--executions", "1000000", "--fresh", "--json");
+    assert_int_equal(f.count, 1); /* and no more are told until the work has ended */
+    assert_true(ended != 0 || strstr(result.json, "asked to"));
+    px_call_done(&result);
+    f = (findings){0};
+    assert_int_equal(CALL(&io, &result, "attack", MODEL, "--data", "digits", "--limit", "20",
+                          "--eps", "0.2", "-o", campaign, "--fresh"),
+                     0);
+    assert_true(f.count > 0);
+    px_call_done(&result);
+    snprintf(count, sizeof count, "rm -r %s", folder);
+    assert_int_equal(system(count), 0);
+}
+
 /* A program that was built when the structs were shorter. */
 static void test_short_structs(void **state)
 {
@@ -478,7 +546,7 @@ int main(void)
         cmocka_unit_test(test_from_memory),   cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_callbacks),     cmocka_unit_test(test_ends),
         cmocka_unit_test(test_in_a_callback), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_short_structs),
+        cmocka_unit_test(test_short_structs), cmocka_unit_test(test_findings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <internal/mutate.h>
 #include <internal/rng.h>
 #include <math.h>
+#include <plexor/extend.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,13 +332,94 @@ static void test_white_noise(void **state)
     assert_non_null(strstr(px_drawn_text(&drawn, text), "constraint=1 "));
 }
 
+/* --- of a program's own ---------------------------------------------------------------------- */
+
+static px_status lower_apply(const double *values, const uint8_t *in, uint8_t *out, int height,
+                             int width, int channels, px_error *err)
+{
+    (void)err; /* cannot fail */
+    for (int i = 0; i < height * width * channels; i++)
+        out[i] = (uint8_t)(in[i] > values[0] ? in[i] - values[0] : 0);
+    return PX_OK;
+}
+
+static const px_param lower_params[] = {
+    {.name = "by", .def = 1, .min = 1, .max = 9, .type = PX_TYPE_INT, .help = "levels"},
+    {.name = "seed", .def = 0, .min = 0, .max = 4294967295.0, .help = "of nothing"},
+    PX_PARAM_END};
+
+static void test_added(void **state)
+{
+    (void)state;
+    static px_mutation lower;
+    lower = (px_mutation){.entry = {.id = "lower", .title = "lowers", .params = lower_params},
+                          .group = PX_MUTATION_PIXEL,
+                          .apply = lower_apply};
+    static const px_param many[] = {{.name = "a", .help = "a"}, {.name = "b", .help = "b"},
+                                    {.name = "c", .help = "c"}, {.name = "d", .help = "d"},
+                                    {.name = "e", .help = "e"}, PX_PARAM_END};
+    px_mutation idle = lower, set = lower, taken = lower, bare = lower, full = lower, wordy = lower;
+    idle.apply = NULL;
+    set.entry.id = "nss";
+    taken.entry.id = "shift";
+    bare.entry.params = NULL;
+    full.entry.params = many;
+    wordy.entry.id = "an-id-that-has-more-letters";
+    const struct {
+        const px_mutation *mutation;
+        const char *says;
+    } refused[] = {
+        {&idle, "it has one of"},
+        {&set, "there is a set of mutations 'nss' already"},
+        {&taken, "there is a mutation 'shift' already"},
+        {&bare, "no table of settings"},
+        {&full, "too many settings"},
+        {&wordy, "its id is too long"},
+    };
+    const size_t before = px_mutation_count(), sets = px_mutation_set_count();
+    for (size_t i = 0; i < PX_LEN(refused); i++) {
+        px_error err = {0};
+        assert_int_equal(px_mutation_add(refused[i].mutation, &err), PX_E_USAGE);
+        if (!strstr(err.message, refused[i].says))
+            fail_msg("'%s' does not say '%s'", err.message, refused[i].says);
+    }
+    assert_int_equal(px_mutation_count(), before);
+    assert_int_equal(px_mutation_set_count(), sets);
+    assert_int_equal(px_mutation_add(&lower, NULL), PX_OK);
+    assert_int_equal(px_mutation_add(&lower, NULL), PX_E_USAGE); /* once is enough */
+
+    uint8_t image[25], out[25];
+    ramp(image);
+    px_drawn drawn = parsed("lower by=7 seed=3");
+    assert_int_equal(px_mutation_apply(&drawn, image, out, 5, 5, 1, NULL), PX_OK);
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[24], 233);
+
+    /* every value of the range is drawn, and no other; the seed is drawn, too */
+    const px_mutations from = mutations("lower");
+    px_random random = px_rng(1, PX_RNG_TEST, 0, 0);
+    unsigned seen = 0;
+    double seeds = 0.0;
+    for (int i = 0; i < 200; i++) {
+        char text[PX_DRAWN_TEXT];
+        drawn = px_mutation_draw(&from, &random);
+        assert_in_range((long long)drawn.values[0], 1, 9);
+        seen |= 1u << (int)drawn.values[0];
+        seeds += drawn.values[1];
+        const px_drawn again = parsed(px_drawn_text(&drawn, text));
+        assert_memory_equal(again.values, drawn.values, sizeof drawn.values);
+    }
+    assert_int_equal(seen, 0x3fe);
+    assert_true(seeds > 200.0 * 1e9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warp),        cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_resize),      cmocka_unit_test(test_blur_and_levels),
         cmocka_unit_test(test_box_mean),    cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_white_noise),
+        cmocka_unit_test(test_white_noise), cmocka_unit_test(test_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,20 @@ class Told(unittest.TestCase):
                 self.network.cover("digits", "kmnc", **{where: lambda *_: 1 // 0})
         self.assertEqual(self.network.eval("digits", limit=50).count, 50)  # nothing of it is left
 
+    def test_failures_as_they_are_found(self):
+        with _folder() as folder:
+            where, told = {"limit": 40, "seed": 2, "executions": 10**6}, []
+            with self.assertRaisesRegex(ZeroDivisionError, "division"):
+                self.network.fuzz("digits", "nc", out=folder + "/a", on_failure=lambda f: 1 // 0, **where)
+            run = self.network.fuzz("digits", "nc", out=folder + "/b", on_failure=lambda f: told.append(f) or False, **where)
+            self.assertEqual(len(told), 1)
+            self.assertEqual(run.stopped, "asked to")
+            self.assertLess(run.executions, 10**6)
+        with self.assertRaisesRegex(px.UsageError, "on_failure"):
+            self.network.attack("digits", eps=0.1, limit=5, on_failure=print)
+        with self.assertRaisesRegex(TypeError, "on_failure"):
+            self.network.eval("digits", limit=5, on_failure=print)
+
     def test_in_another_thread(self):
         raised = []
 

@@ -1,4 +1,4 @@
-"""Criteria and selectors written in Python."""
+"""Criteria, selectors and mutations written in Python, and the laws that such parts keep."""
 import ctypes
 import os
 import shutil
@@ -65,6 +65,26 @@ class Sum(px.Selector):
         return self.sign * rows.values.sum(axis=1)
 
 
+class Block(px.Mutation):
+    id, title = "py-block", "a black square"
+    settings = {"size": px.Setting(6, "its side", 1, 12, integer=True), "at": px.Setting(0.5, "where", 0, 1),
+                "seed": px.Setting(0, "of its place across", 0, 2**32 - 1, integer=True)}
+
+    def apply(self, picture, size, at, seed):
+        out = picture.copy()
+        height, width = picture.shape[1:]
+        y, x = int(at * max(height - size, 0)), seed % max(width - size, 1)
+        out[:, y:y + size, x:x + size] = 0
+        return out
+
+
+class Torn(Block):
+    id = "py-torn"
+
+    def apply(self, picture, size, at, seed):
+        return picture[:, 1:]
+
+
 class Broken(Peak):
     id = "py-broken"
 
@@ -75,6 +95,8 @@ class Broken(Peak):
 for _criterion in (Over, Peak, Broken):
     px.add_criterion(_criterion)
 px.add_selector(Sum)
+px.add_mutation(Block)
+px.add_mutation(Torn)
 
 
 class Own(unittest.TestCase):
@@ -117,6 +139,35 @@ class Own(unittest.TestCase):
         chosen = self.network.select(self.data, by="py-sum", budget=20, set="py-sum.sign=-1").indices
         numpy.testing.assert_allclose(total[chosen], numpy.sort(total)[:20], rtol=1e-5)
 
+    def test_mutation(self):
+        made = px.mutate(self.data[:3], mutation="py-block size=5 at=0.5 seed=3").data.x
+        want = self.data.x[:3].copy()
+        want[:, :, 11:16, 3:8] = 0
+        numpy.testing.assert_array_equal(made, want)
+        self.assertIn("py-block", px.list("mutations").rows()[-2]["name"])
+        with self.assertRaisesRegex(px.UsageError, "size"):
+            px.mutate(self.data[:3], mutation="py-block size=13 at=0.5 seed=3")
+        with self.assertRaisesRegex(px.Error, "mutation 'py-torn' in Python: ValueError: apply.. gave uint8 of the shape"):
+            px.mutate(self.data[:3], mutation="py-torn size=5 at=0.5 seed=3")
+
+        class Endless(Block):
+            id, settings = "py-endless", {"size": 3}
+        with self.assertRaisesRegex(px.UsageError, "size needs bounds"):
+            px.add_mutation(Endless)
+
+    def test_mutation_makes_failures(self):
+        told = []
+        with tempfile.TemporaryDirectory() as folder:
+            run = self.network.fuzz(self.data[:40], "nc", out=f"{folder}/c", executions=800, seed=2,
+                                    mutations="py-block", on_failure=told.append)
+            failures = run.failures()
+            self.assertGreater(run.faults, 0)
+            self.assertEqual([(f.id, f.chain, f.text) for f in told], [(f.id, f.chain, f.text) for f in failures])
+            for one, other in zip(told, failures):
+                numpy.testing.assert_array_equal(one.input, other.input)
+                numpy.testing.assert_array_equal(one.original, other.original)
+                self.assertIn("py-block size=", one.chain)
+
     def test_what_they_raise(self):
         with self.assertRaisesRegex(px.UsageError, "criterion 'py-broken' in Python: KeyError: 'nothing here'") as caught:
             self.network.cover(self.data, "py-broken")
@@ -130,6 +181,62 @@ class Own(unittest.TestCase):
     def test_laws(self):
         for criterion in (Over, Peak):
             testing.check_criterion(criterion, network=self.network, data=self.data)
+
+    def test_laws_of_others(self):
+        testing.check_selector(Sum, network=self.network, data=self.data)
+        testing.check_mutation(Block, network=self.network, data=self.data[:40])
+
+        class Mine:
+            shape, dtype, classes = (1, 28, 28), "uint8", ["a", "b"]
+
+            def __len__(self):
+                return 5
+
+            def __getitem__(self, index):
+                return numpy.full(self.shape, index, self.kind)
+
+            def label(self, index):
+                return index % self.count
+            kind, count = numpy.uint8, 2
+        testing.check_source(Mine())
+
+        class Position(Sum):
+            def score(self, rows):
+                return numpy.arange(len(rows))
+
+        class Nan(Sum):
+            def score(self, rows):
+                return numpy.full(len(rows), numpy.nan)
+
+        class InPlace(Block):
+            def apply(self, picture, size, at, seed):
+                picture[:] = 0
+                return picture
+
+        class Chance(Block):
+            def apply(self, picture, size, at, seed):
+                return numpy.random.default_rng().integers(0, 256, picture.shape, numpy.uint8)
+
+        class Idle(Block):
+            def apply(self, picture, size, at, seed):
+                return picture
+
+        class Fraction(Mine):
+            kind = float
+
+            def __getitem__(self, index):
+                return super().__getitem__(index) + 0.5
+
+        class ManyClasses(Mine):
+            count = 5
+        for check, wrong, law in ((testing.check_selector, Position, "the same|blocks"), (testing.check_selector, Nan, "finite"),
+                                  (testing.check_mutation, Chance, "the same"), (testing.check_mutation, Torn, "type"),
+                                  (testing.check_mutation, Idle, "change"), (testing.check_source, Fraction(), "type"),
+                                  (testing.check_source, ManyClasses(), "label: input 2 has 2")):
+            with self.subTest(str(wrong)), self.assertRaisesRegex(AssertionError, law):
+                check(wrong)
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            testing.check_mutation(InPlace)
 
     def test_laws_find_what_is_wrong(self):
         class NoMerge(Peak):
@@ -159,7 +266,8 @@ STRUCTS = [("px_criterion", own._CCriterion, {}), ("px_selector", own._CSelector
            ("px_input_facts", own._Facts, {}), ("px_param", own._Param, {"default": "def"}),
            ("px_entry", own._Entry, {}), ("px_coverage", own._Coverage, {}),
            ("px_criterion_request", own._CriterionRequest, {}), ("px_selector_request", own._SelectorRequest, {}),
-           ("px_told_state", own._ToldState, {}), ("px_call_io", own.c.CallIO, {}),
+           ("px_told_state", own._ToldState, {}), ("px_mutation", own._CMutation, {}),
+           ("px_call_finding", own.c.Finding, {}), ("px_call_io", own.c.CallIO, {}),
            ("px_call_result", own.c.CallResult, {}), ("px_call_array", own.c.CallArray, {}),
            ("px_call_progress", own.c.Progress, {}), ("px_arrays", own.c.Arrays, {}), ("px_source", own.c.Source, {}),
            ("px_array", own.c.Array, {}), ("px_tensor", own.c.Tensor, {}), ("px_error", own.c.CError, {})]

@@ -33,6 +33,12 @@ class Results(unittest.TestCase):
         numpy.testing.assert_array_equal(found.confusion, matrix)
         self.assertEqual(self.network.eval(found.wrong, allow_chance=True).correct, 0)
 
+    def test_parts_keep_their_numbers(self):
+        part = self.data[10:20][[3, 1]]
+        self.assertEqual(part.names, ["13", "11"])
+        rows = self.network.predict(part).rows()
+        self.assertEqual([r["name"] for r in rows], ["13", "11"])
+
     def test_wrong_of_data_by_name(self):
         by_name = self.network.eval("digits", offset=100, limit=300)
         x, y, _ = digits()
