@@ -9,6 +9,7 @@ import inspect
 import keyword
 import numbers
 import os
+import re
 import tempfile
 
 import numpy
@@ -229,12 +230,27 @@ class _Nothing:
         return None
 
 
+_SIGN = {"least": ">=", "most": "<="}
+
+
+@functools.lru_cache(maxsize=None)
+def _gate_signs():
+    rows = call(["list", "gates", "--json"], progress=False).json["gates"]
+    return {row["name"]: _SIGN.get(row["holds_at"]) for row in rows}
+
+
 def _gates(value):
-    """accuracy>=0.9 is what the command line writes as accuracy=0.9."""
+    """accuracy>=0.9 is what the command line writes as accuracy=0.9: the gate knows which way it holds."""
     if isinstance(value, dict):
         value = [f"{k}={_plain(v)}" for k, v in value.items()]
     parts = value if isinstance(value, (list, tuple)) else str(value).split(",")
-    return ",".join(_plain(p).replace(">=", "=").replace(" ", "") for p in parts)
+    gates = []
+    for part in (_plain(p).replace(" ", "") for p in parts):
+        name, sign, number = re.match(r"([^<>=]*)([<>]=)?(.*)", part).groups()
+        if sign and sign != (_gate_signs().get(name) or sign):
+            raise UsageError(f"gate '{part}': {name} holds with {_gate_signs()[name]}")
+        gates.append(f"{name}={number}" if sign else part)
+    return ",".join(gates)
 
 
 def _words_of_arrays(flag, values, folder):

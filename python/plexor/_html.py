@@ -1,5 +1,6 @@
 """Results as HTML for notebooks: tables, bars, galleries of pictures. No script, no style sheet from elsewhere."""
 import base64
+import os
 import struct
 import zlib
 from html import escape
@@ -7,6 +8,8 @@ from html import escape
 import numpy
 
 from ._pictures import as_pictures
+from .campaign import failures
+from .errors import Error
 
 _CELL = "padding:2px 8px;text-align:{align};border-bottom:1px solid #8884"
 _MOST_ROWS = 20
@@ -34,7 +37,7 @@ def bar(share):
 def table(rows, shares=()):
     """Rows that are dicts; columns in `shares` are shown as bars, too."""
     columns = list(dict.fromkeys(key for row in rows[:_MOST_ROWS] for key, value in row.items()
-                                 if not isinstance(value, (list, dict))))
+                                 if value is not None and not isinstance(value, (list, dict))))
     if not columns:
         return ""
     head = "".join(f'<th style="{_CELL.format(align="left")}">{escape(c)}</th>' for c in columns)
@@ -140,9 +143,6 @@ def neurons(rows):
 
 # --- results ---------------------------------------------------------------------------------------
 
-_SHARES = {"eval": ("accuracy",), "cover": ("value",), "predict": (), "check": ()}
-
-
 def _wrong(result):
     data = result.wrong[:12] if len(result.wrong_indices) else None
     if data is None:
@@ -153,20 +153,68 @@ def _wrong(result):
     return "<div>misclassified</div>" + gallery(data.x, texts)
 
 
+def _chosen(result):
+    """The first that each selector would look at."""
+    data, start = result.inputs, result._given.get("offset") or 0  # pylint: disable=protected-access
+    if data is None or result._given.get("shuffle"):  # pylint: disable=protected-access
+        return ""
+    parts = []
+    for name in list(result.to_dict().get("selectors") or {})[:3]:
+        chosen = data[result.of(name)[:12] + start]
+        labels = chosen.y if chosen.y is not None and chosen.y.ndim == 1 else [None] * len(chosen)
+        parts.append(f"<div>first by {escape(name)}</div>"
+                     + gallery(chosen.x, [class_text(y, chosen.classes) for y in labels]))
+    return "".join(parts)
+
+
+def _gates(result):
+    """What was asked of it, the stages in a line, and failures that were made."""
+    told = result.to_dict()
+    rows = [{"gate": f"{g['name']} {g['relation']} {number(g['threshold'])}", "is": g["value"],
+             "": "holds" if g["held"] else "does not hold"} for g in told.get("gates") or []]
+    done = [s["id"] for s in told.get("stages") or [] if s["state"] == "done"]
+    left = [s["id"] for s in told.get("stages") or [] if s["state"] != "done"]
+    line = f"stages: {', '.join(done)}" + (f"; left out: {', '.join(left)}" if left else "")
+    folder = told.get("folder") and os.path.join(told["folder"], "campaign")
+    shown = _changed(failures(folder, 12)) if folder and os.path.exists(os.path.join(folder, "campaign.db")) else ""
+    page = f'<div>the whole report: {escape(str(told["report"]))}</div>' if told.get("report") else ""
+    return table(rows) + f"<div>{escape(line)}</div>" + shown + page
+
+
+def _path(result):
+    """The path in a sentence, and maps of its layers; none where the input is no picture."""
+    said = "".join(f"<div>{escape(image['name'])}: {escape(image['text'])}</div>"
+                   for image in result.to_dict().get("images") or [])
+    try:
+        picture = base64.b64encode(result.picture).decode()
+    except Error:
+        return said
+    return said + f'<div><img style="max-width:100%" src="data:image/png;base64,{picture}"></div>'
+
+
 def _failures(result):
-    found = result.failures(12)
+    return _changed(result.failures(12))
+
+
+def _changed(found):
     if not found:
         return ""
     return changes(numpy.stack([f.original for f in found]), numpy.stack([f.input for f in found]),
                    [f.text for f in found])
 
 
+_SHARES = {"eval": ("accuracy",), "cover": ("value",)}
+_UNTOLD = {"model", "report", "folder", "verdict", "peak_rss_mib", "scores_from"}  # in facts: elsewhere, or for few
+_MORE = {"select": _chosen, "check": _gates, "explain": _path}
+
+
 def result(res):
-    rows = res.rows()
+    rows = [] if res.name == "check" else res.rows()
     single = {k: v for k, v in res.single().items() if not isinstance(v, str) or len(v) < 60}
+    told = {k: v for k, v in single.items() if "." not in k and k not in _UNTOLD and v not in ("", None)}
     parts = []
     if rows != [res.single()]:
-        parts.append(facts(dict(list(single.items())[:14])))
+        parts.append(facts(dict(list(told.items())[:14])))
         parts.append(neurons(rows) if res.name == "localize" else "")
         shares = _SHARES.get(res.name, ())
         if res.name == "cover":  # what has no bound is no share
@@ -178,5 +226,7 @@ def result(res):
         parts.append(_wrong(res))
     elif res.name in ("fuzz", "attack") and res.has_file:
         parts.append(_failures(res))
+    elif res.name in _MORE:
+        parts.append(_MORE[res.name](res))
     verdict = f": {res.to_dict()['verdict']}" if "verdict" in res else ""
     return block(f"plexor {res.name}{verdict}", *parts, remarks(res.to_dict().get("remarks") or []))

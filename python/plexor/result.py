@@ -1,4 +1,5 @@
 """Results: what --json prints as attributes, arrays, frames, tables and pictures."""
+import functools
 import re
 from collections.abc import Mapping
 
@@ -132,6 +133,15 @@ class Result(Record):
         path = self._values.get("campaign") or self._given.get("output")
         return bool(path) and not str(path).startswith("mem:")
 
+    @property
+    def inputs(self):
+        """The data that it is about, as Data; None where the command has none."""
+        from .data import Data  # pylint: disable=import-outside-toplevel
+        data = self._given.get("data")
+        if data is None or isinstance(data, Data):
+            return data
+        return next((h for h in self._held if isinstance(h, Data)), None) or Data(data, split=self._given.get("split"))
+
     def failures(self, most=None):
         """Failures of a campaign, each with the input it comes from: a list of Failure."""
         from .campaign import failures  # pylint: disable=import-outside-toplevel
@@ -222,15 +232,11 @@ class Eval(Result):
     @property
     def wrong(self):
         """The misclassified inputs, as Data. Of data by name they are read."""
-        from .data import Data  # pylint: disable=import-outside-toplevel
-        data = self._given["data"]
-        if not isinstance(data, Data):
-            data = next((h for h in self._held if isinstance(h, Data)), None) or Data(
-                data, split=self._given.get("split"))
-        if self._given.get("shuffle"):
-            from .errors import UsageError  # pylint: disable=import-outside-toplevel
-            raise UsageError("wrong: the inputs were shuffled; evaluate them without shuffle")
-        return data[self.wrong_indices + (self._given.get("offset") or 0)]
+        for name, what in (("shuffle", "shuffled"), ("skip_damaged", "thinned out")):
+            if self._given.get(name):
+                from .errors import UsageError  # pylint: disable=import-outside-toplevel
+                raise UsageError(f"wrong: the inputs were {what}; evaluate them without {name}")
+        return self.inputs[self.wrong_indices + (self._given.get("offset") or 0)]
 
 
 class Select(Result):
@@ -254,10 +260,28 @@ class Select(Result):
                 for row in found.get("selected") or []] or super().rows()
 
 
+class Explained(Result):
+    """What decided."""
+
+    def rows(self):
+        """A row for each layer of the path, of each input."""
+        return [{"input": image["name"], **{k: v for k, v in layer.items() if k != "contributions"}}
+                for image in self._values.get("images") or [] for layer in image["path"]] or super().rows()
+
+    @property
+    def picture(self):
+        """Maps of the path, a PNG; drawn by another call when first asked for."""
+        if "_png" not in self.__dict__:
+            given = {**self._given, "output": "mem:path.png"}
+            words = [given.pop(name) for name, _, _ in self._command.arguments if given.get(name) is not None]
+            self.__dict__["_png"] = self._command.call(words, given).arrays()[""].tobytes()
+        return self._png
+
+
 class Trained(Result):
     """A network that was trained or repaired."""
 
-    @property
+    @functools.cached_property
     def network(self):
         from .network import Network  # pylint: disable=import-outside-toplevel
         model = self._given.get("model")
@@ -316,7 +340,7 @@ class Sweep(list):
         return _plot.sweep(self, y, axes)
 
 
-_CLASSES = {"attack": Attack, "eval": Eval, "mutate": Mutants, "repair": Trained, "select": Select, "train": Trained}
+_CLASSES = {"attack": Attack, "eval": Eval, "explain": Explained, "mutate": Mutants, "repair": Trained, "select": Select, "train": Trained}
 
 
 def result_class(name):

@@ -138,10 +138,32 @@ class Results(unittest.TestCase):
         for found, images in ((self.eval, min(12, len(self.eval.wrong))),
                               (self.network.cover(self.data, ["nc", "kmnc"], train=self.data), 0),
                               (self.network.localize(self.data, include_uninformative=True), 0),
+                              (self.network.select(self.data, by=["gini", "random"], budget=5), 10),
+                              (self.network.explain("3", data=self.data), 1),
                               (self.network.info(), 0), (self.data, 24), (self.network, 0)):
             parser = Balanced()
             parser.feed(found._repr_html_())
             self.assertEqual((parser.open, parser.images), ([], images), type(found))
+
+    def test_check_shows_its_gates(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = self.network.check(self.data, minutes=0.05, out=folder + "/c",
+                                      gates=["accuracy>=0.9", "ece<=0.000001"])._repr_html_()
+        self.assertRegex(page, "accuracy &gt;= 0.9</td>.*>holds<.*ece &lt;= 1e-06</td>.*>does not hold<")
+        self.assertIn("stages: eval", page)
+        self.assertIn("original, failing, difference", page)
+        with self.assertRaisesRegex(px.UsageError, "ece holds with <="):
+            self.network.check(self.data, gates="ece>=0.1")
+
+    def test_explained(self):
+        found = self.network.explain("3", data=self.data)
+        self.assertEqual(found.picture[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual([r["layer"] for r in found.rows()], [p["layer"] for p in found.to_dict()["images"][0]["path"]])
+
+    def test_networks_are_made_once(self):
+        x, y, _ = digits()
+        trained = px.train((x[:100], y[:100]), arch="lenet1", epochs=1, test="none", seed=1)
+        self.assertIs(trained.network, trained.network)
 
     def test_png(self):
         from plexor._html import png  # pylint: disable=import-outside-toplevel
