@@ -13,6 +13,8 @@ from .errors import Error
 
 _CELL = "padding:2px 8px;text-align:{align};border-bottom:1px solid #8884"
 _MOST_ROWS = 20
+_MOST_TEXT = 36
+_TIMES = {"seconds", "prepare_seconds"}  # of each row: for those who ask
 
 
 def block(title, *parts):
@@ -37,7 +39,7 @@ def bar(share):
 def table(rows, shares=()):
     """Rows that are dicts; columns in `shares` are shown as bars, too."""
     columns = list(dict.fromkeys(key for row in rows[:_MOST_ROWS] for key, value in row.items()
-                                 if value is not None and not isinstance(value, (list, dict))))
+                                 if value is not None and not isinstance(value, (list, dict)) and key not in _TIMES))
     if not columns:
         return ""
     head = "".join(f'<th style="{_CELL.format(align="left")}">{escape(c)}</th>' for c in columns)
@@ -49,7 +51,10 @@ def table(rows, shares=()):
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             align = "right" if is_number and column not in shares else "left"
             before = bar(value) if column in shares and is_number else ""
-            cells.append(f'<td style="{_CELL.format(align=align)}">{before}{escape(number(value))}</td>')
+            text = number(value)
+            short = text if len(text) <= _MOST_TEXT else text[:_MOST_TEXT - 1] + "…"
+            title = f' title="{escape(text)}"' if short != text else ""
+            cells.append(f'<td style="{_CELL.format(align=align)}"{title}>{before}{escape(short)}</td>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
     more = f"<div>and {len(rows) - _MOST_ROWS:,} more: frame()</div>" if len(rows) > _MOST_ROWS else ""
     return f'<table style="border-collapse:collapse"><tr>{head}</tr>{"".join(lines)}</table>{more}'
@@ -127,7 +132,7 @@ def neurons(rows):
     """A strip for each layer with its suspicious neurons: the redder, the more suspicious."""
     layers = {}
     for row in rows:
-        layers.setdefault(str(row.get("layer")), []).append((row.get("index", 0), row.get("score") or 0.0))
+        layers.setdefault(str(row.get("layer")), []).append((row["unit"], row.get("score") or 0.0))
     most = max((s for found in layers.values() for _, s in found), default=0.0) or 1.0
     lines = []
     for layer, found in layers.items():
@@ -176,7 +181,8 @@ def _gates(result):
     left = [s["id"] for s in told.get("stages") or [] if s["state"] != "done"]
     line = f"stages: {', '.join(done)}" + (f"; left out: {', '.join(left)}" if left else "")
     folder = told.get("folder") and os.path.join(told["folder"], "campaign")
-    shown = _changed(failures(folder, 12)) if folder and os.path.exists(os.path.join(folder, "campaign.db")) else ""
+    there = folder and os.path.exists(os.path.join(folder, "campaign.db"))
+    shown = _changed(failures(folder, 12), result.inputs) if there else ""
     page = f'<div>the whole report: {escape(str(told["report"]))}</div>' if told.get("report") else ""
     return table(rows) + f"<div>{escape(line)}</div>" + shown + page
 
@@ -193,18 +199,21 @@ def _path(result):
 
 
 def _failures(result):
-    return _changed(result.failures(12))
+    return _changed(result.failures(12), result.inputs)
 
 
-def _changed(found):
+def _changed(found, inputs):
+    """Failures beside their originals; `inputs` know what the classes are called."""
     if not found:
         return ""
+    classes = inputs.classes if inputs is not None else None
     return changes(numpy.stack([f.original for f in found]), numpy.stack([f.input for f in found]),
-                   [f.text for f in found])
+                   [f"{class_text(f.label, classes)} → {class_text(f.prediction, classes)}" for f in found])
 
 
 _SHARES = {"eval": ("accuracy",), "cover": ("value",)}
-_UNTOLD = {"model", "report", "folder", "verdict", "peak_rss_mib", "scores_from"}  # in facts: elsewhere, or for few
+_UNTOLD = {"model", "report", "folder", "verdict", "peak_rss_mib", "scores_from", "campaign",
+           "forward_seconds", "infinite", "not_numbers", "not_finite_inputs"}  # in facts: elsewhere, or for few
 _MORE = {"select": _chosen, "check": _gates, "explain": _path}
 
 

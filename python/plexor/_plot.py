@@ -33,9 +33,12 @@ def _confusion(result, axes):
 
 
 def _suspicious(result, axes):
-    rows = result.rows()[::-1]
-    axes.barh([f"{r.get('layer')} {r.get('index')}" for r in rows], [r.get("score") or 0 for r in rows],
-              color="#c0392b")
+    best = {}  # of all classes for which it is suspicious
+    for row in result.rows():
+        name = f"{row['layer']} {row['unit']}"
+        best[name] = max(best.get(name, 0), row.get("score") or 0)
+    names = sorted(best, key=best.get)[-20:]
+    axes.barh(names, [best[n] for n in names], color="#c0392b")
     axes.set_xlabel(f"suspiciousness ({result.measure})")
     axes.tick_params(axis="y", labelsize=7)
 

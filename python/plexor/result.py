@@ -300,7 +300,7 @@ class Mutants(Result):
         arrays = self.arrays()
         if not arrays:
             return Data(self.file)
-        return Data(arrays["x"], arrays.get("y"))
+        return Data(arrays["x"], arrays.get("y"), classes=self.inputs.classes)
 
 
 class Attack(Result):

@@ -165,6 +165,14 @@ class Results(unittest.TestCase):
         trained = px.train((x[:100], y[:100]), arch="lenet1", epochs=1, test="none", seed=1)
         self.assertIs(trained.network, trained.network)
 
+    def test_neurons_lie_where_they_are(self):
+        found = self.network.localize(self.data, include_uninformative=True)
+        units = {(r["layer"], r["unit"]) for r in found.rows()}
+        page = found._repr_html_()
+        self.assertGreater(len(units), 1)
+        for layer, unit in units:
+            self.assertIn(f"<title>{layer} {unit}: ", page)
+
     def test_png(self):
         from plexor._html import png  # pylint: disable=import-outside-toplevel
         pixels = numpy.arange(60, dtype=numpy.uint8).reshape(4, 5, 3)
@@ -194,6 +202,9 @@ class Results(unittest.TestCase):
                       self.network.localize(self.data, include_uninformative=True),
                       self.network.attack(self.data[:20], "fgsm", eps=[0.1, 0.2])):
             axes = found.plot()
+            if getattr(found, "name", "") == "localize":
+                self.assertGreater(len(axes.patches), 2)
+                self.assertFalse([t for t in axes.get_yticklabels() if "None" in t.get_text()])
             file = io.BytesIO()
             axes.figure.savefig(file)
             self.assertGreater(len(file.getvalue()), 5000)
