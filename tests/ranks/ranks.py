@@ -3,40 +3,22 @@
 
 What they compute is compared by digests.py --ranks. Needs mpirun of Open MPI. Speaks TAP.
 """
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-PLEXOR = os.path.abspath(sys.argv[1])
-MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "models")
-NET = os.path.join(MODELS, "digits.onnx")
-ENV = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-           OMPI_MCA_btl_vader_single_copy_mechanism="none")
+from common import ENV, MODELS, NET, PLEXOR, call, run_cases, same, tables
+
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
-
-
-def call(words, **env):
-    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=dict(ENV, **env))
 
 
 def said(done):
     """What plexor printed on stderr, without what mpirun adds."""
     return [line for line in done.stderr.splitlines() if line.startswith("plexor")]
-
-
-def steady(text):
-    """JSON of a command without times and the words it was started with."""
-    def strip(value):
-        if isinstance(value, dict):
-            return {k: strip(v) for k, v in value.items() if not re.search("second|rate|per_s|command|threads|memory", k)}
-        return [strip(v) for v in value] if isinstance(value, list) else value
-    return strip(json.loads(text))
 
 
 def no_plugin(folder):
@@ -159,13 +141,7 @@ def killed(folder):
     assert hurt.wait(timeout=60) != 0
     resumed = call(MPIRUN + ["-n", "2", *words(to), "--resume"])
     assert resumed.returncode == 0, resumed.stderr
-    tables = []
-    for campaign in (folder + "/whole.campaign", to):
-        out = campaign + ".out"
-        assert call([PLEXOR, "export", campaign, "--split", "all", "--format", "csv,npz", "-q", "-o", out]).returncode == 0
-        tables.append({os.path.relpath(os.path.join(d, f), out): open(os.path.join(d, f), "rb").read()
-                       for d, _, files in os.walk(out) for f in files if not f.startswith(".")})
-    assert tables[0].keys() == tables[1].keys() and all(tables[0][k] == tables[1][k] for k in tables[0]), tables[0].keys()
+    same(tables(folder + "/whole.campaign"), tables(to))
 
 
 def campaign_of_one(folder):
@@ -195,18 +171,7 @@ def main():
     if "Open MPI" not in version:
         print("1..0 # SKIP no mpirun of Open MPI")
         return
-    print(f"1..{len(cases)}")
-    failed = False
-    for number, case in enumerate(cases, 1):
-        with tempfile.TemporaryDirectory(prefix="plexor-ranks-") as folder:
-            try:
-                case(folder)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except (AssertionError, subprocess.TimeoutExpired) as error:
-                failed = True
-                print(f"not ok {number} - {case.__name__}", flush=True)
-                print("# " + str(error)[:2000].replace("\n", "\n# "), flush=True)
-    sys.exit(1 if failed else 0)
+    sys.exit(run_cases(cases, "plexor-ranks-"))
 
 
 main()
