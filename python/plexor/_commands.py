@@ -15,7 +15,7 @@ import tempfile
 import numpy
 
 from ._call import call
-from .data import Data, is_arrays
+from .data import Data, as_array, is_arrays
 from .errors import UsageError
 from .result import Result, Sweep, result_class
 
@@ -59,7 +59,8 @@ class Option:
 
     @property
     def is_data(self):
-        return self.list == "data" or (self.path == "file" and "SPEC" in self.argument)
+        named = self.list is None and self.name != "encoder"  # the SPEC of an optimizer or an encoder is no data
+        return self.list == "data" or (named and self.path == "file" and "SPEC" in self.argument)
 
     @property
     def is_single(self):
@@ -105,6 +106,8 @@ class Command:
         self.required = {python_name(w[2:]) for w in required.split() if w.startswith("--")}
         if "output" in self.options and " -o " in f" {required}" and self.name not in {*IN_MEMORY, *TRAINING}:
             self.required.add("output")
+        if self.name == "grad":  # the usage is that of --of loss
+            self.required -= {"labels", "of"}
         self.of_network = bool(self.arguments) and self.arguments[0][0] == "model"
 
     @staticmethod
@@ -258,17 +261,10 @@ def _words_of_arrays(flag, values, folder):
     for value in values:
         if not isinstance(value, (str, os.PathLike)):
             path = os.path.join(folder, f"{flag[2:]}{len(words)}.npy")
-            numpy.save(path, to_numpy(value))
+            numpy.save(path, numpy.ascontiguousarray(as_array(value)))
             value = path
         words += [flag, os.fspath(value)]
     return words
-
-
-def to_numpy(value):
-    """An array of anything that is one; no copy where that can be."""
-    if hasattr(value, "detach"):  # torch
-        value = value.detach().cpu().numpy()
-    return numpy.ascontiguousarray(value)
 
 
 def _plain(value):

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy
 
 from .data import Data
-from .errors import InputError
+from .errors import InputError, UnsupportedError
+
+_NEWEST = 2  # schema
 
 
 class Failure(NamedTuple):
@@ -32,6 +34,8 @@ def failures(folder, most=None):
         raise InputError(f"'{folder}': is no campaign: it has no campaign.db")
     base = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     try:
+        if base.execute("PRAGMA user_version").fetchone()[0] > _NEWEST:
+            raise UnsupportedError(f"'{folder}': was written by a newer plexor than this module knows")
         rows = base.execute("SELECT id, kind, root, label, prediction, confidence, chain FROM input ORDER BY id").fetchall()
     finally:
         base.close()

@@ -13,7 +13,7 @@ class Gate:
     """A condition on a result: gate("accuracy>=0.9"), gate("value>=0.5", of="cover", criteria="nc").
 
     The first word is a member of the result of the command `of` (eval unless said otherwise), or of its table's row
-    where it has one row; other parameters go to the command. each_class: the condition is on each class; with their
+    where it has one row, or the name of a row that has a value: gate("nc>=0.5", of="cover", criteria="nc,kmnc"); other parameters go to the command. each_class: the condition is on each class; with their
     names or their number pytest has a case for each, with True one for all.
     """
 
@@ -70,6 +70,9 @@ class Gate:
         rows = result.rows()
         if len(rows) == 1 and isinstance(rows[0].get(self.name), (int, float)):
             return rows[0][self.name]
+        named = next((r for r in rows if r.get("name") == self.name), None)
+        if named is not None and isinstance(named.get("value"), (int, float)):
+            return named["value"]
         numbers = ", ".join(k for k, v in single.items() if isinstance(v, (int, float)) and not isinstance(v, bool))
         raise UsageError(f"the result of {self.of} has no number '{self.name}'; it has {numbers}")
 

@@ -1,4 +1,5 @@
 """Networks: an ONNX file, bytes, a model of the package onnx, or a PyTorch module."""
+import copy
 import ctypes
 import io
 import itertools
@@ -21,10 +22,7 @@ class Network:
 
     def __init__(self, source, **options):
         self._install()
-        known = {name for command in all_commands().values() if command.of_network for name in command.options}
-        for name in options:
-            if name not in known:
-                raise TypeError(f"no command of a network has the option '{name}'")
+        self._know(options)
         self.options = options
         self._bytes = None
         if isinstance(source, (str, os.PathLike)):
@@ -33,6 +31,13 @@ class Network:
             self._bytes = source
             self.spec = self._put(source)
         all_commands()["info"].call((self.spec,), {})  # is it one?
+
+    @staticmethod
+    def _know(options):
+        known = {name for command in all_commands().values() if command.of_network for name in command.options}
+        for name in options:
+            if name not in known:
+                raise TypeError(f"no command of a network has the option '{name}'")
 
     def _put(self, source):
         name, error = f"python-network-{next(_NUMBER)}".encode(), c.CError()
@@ -52,8 +57,11 @@ class Network:
                 setattr(cls, command.python, method_of(command))
 
     def with_options(self, **options):
-        """The same network with other options."""
-        return Network(self._bytes if self._bytes is not None else self.spec, **{**self.options, **options})
+        """The same network, and no copy of it, with other options."""
+        self._know(options)
+        made = copy.copy(self)
+        made.options, made._first = {**self.options, **options}, self  # what is in memory is there as long as the first is
+        return made
 
     def trace_batches(self, data, size=1024, **options):
         """Neurons' values batch by batch: a generator of {name: array}, `size` inputs at a time."""
@@ -77,6 +85,11 @@ class Network:
             content = self._bytes
         with open(path, "wb") as file:
             file.write(content)
+
+    def __copy__(self):
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
 
     def __reduce__(self):
         source = self.spec if self._bytes is None else self._bytes

@@ -2,21 +2,28 @@
 
     # test_network.py
     import plexor as px
-    import pytest
-
-    @pytest.fixture(scope="module")
-    def plexor_network():
-        return px.load("net.onnx", preprocess="imagenet")
-
-    @pytest.fixture(scope="module")
-    def plexor_data():
-        return px.Data(x_test, y_test, classes=names)
 
     test_accuracy = px.gate("accuracy>=0.9")
     test_classes = px.gate("accuracy>=0.8", each_class=names)
     test_robust = px.gate("robust_accuracy>=0.5", of="attack", method="pgd", eps="2/255", limit=200)
 
-The two fixtures may be in conftest.py, too. Gates with the same command and options share one call per file.
+The network and the data are the fixtures plexor_network and plexor_data. They are what --plexor-network and
+--plexor-data name, or in the configuration of pytest
+
+    [pytest]
+    plexor_network = net.onnx
+    plexor_data = photos/test
+    plexor_options =
+        preprocess=imagenet
+        threads=4
+
+and a file, or conftest.py, may have fixtures of its own under these names:
+
+    @pytest.fixture(scope="module")
+    def plexor_data():
+        return px.Data(x_test, y_test, classes=names)
+
+Gates with the same command and options share one call per file.
 --plexor-report=FOLDER keeps results.json and a page. Without --plexor gates are skipped.
 """
 import json
@@ -24,7 +31,9 @@ import pathlib
 
 import pytest
 
+from .data import Data
 from .gate import Gate
+from .network import load
 
 _RESULTS, _CALLS = pytest.StashKey(), pytest.StashKey()
 
@@ -33,6 +42,38 @@ def pytest_addoption(parser):
     group = parser.getgroup("plexor", "gates of neural networks")
     group.addoption("--plexor", action="store_true", help="run gates of networks: px.gate(...)")
     group.addoption("--plexor-report", metavar="FOLDER", help="run them, and keep results.json and index.html there")
+
+
+    group.addoption("--plexor-network", metavar="FILE", help="the ONNX file that the fixture plexor_network loads")
+    group.addoption("--plexor-data", metavar="SPEC", help="what the fixture plexor_data is: a folder, a file, a name")
+    parser.addini("plexor_network", "the same, relative to the root of the tests")
+    parser.addini("plexor_data", "the same, relative to the root of the tests where there is such a file")
+    parser.addini("plexor_options", "options of the network, a line NAME=VALUE each", type="linelist")
+
+
+def _named(config, what):
+    """What an option says, as typed, or the configuration, as seen from where it is."""
+    typed, kept = config.getoption("--plexor-" + what), config.getini("plexor_" + what)
+    if not _wanted(config):
+        pytest.skip("gates run with --plexor")
+    if not typed and not kept:
+        pytest.fail(f"there is no {what}: give --plexor-{what}, or plexor_{what} in the configuration of pytest, or a "
+                    f"fixture plexor_{what}", pytrace=False)
+    beside = config.rootpath / kept
+    return typed or (str(beside) if beside.exists() else kept)
+
+
+@pytest.fixture(scope="session")
+def plexor_network(request):
+    """The network that gates are about."""
+    options = dict(line.split("=", 1) for line in request.config.getini("plexor_options"))
+    return load(_named(request.config, "network"), **{k.strip(): v.strip() for k, v in options.items()})
+
+
+@pytest.fixture(scope="session")
+def plexor_data(request):
+    """The data that gates are about."""
+    return Data(_named(request.config, "data"))
 
 
 def pytest_configure(config):

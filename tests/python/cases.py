@@ -16,6 +16,10 @@ def program(*words, **more):
     return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False, **more).stdout
 
 
+SANITIZED = "PLEXOR_SANITIZED" in os.environ  # the library was built with AddressSanitizer
+unless_sanitized = unittest.skipIf(SANITIZED, "AddressSanitizer keeps what was freed")
+
+
 def has(module):
     try:
         __import__(module)

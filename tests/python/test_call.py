@@ -1,4 +1,5 @@
 """Calls: errors, progress, remarks, Ctrl-C, memory, threads, forks."""
+import ctypes
 import gc
 import os
 import pickle
@@ -12,7 +13,7 @@ import unittest
 
 import numpy
 import plexor as px
-from cases import DIGITS, digits, needs
+from cases import DIGITS, SANITIZED, digits, needs, unless_sanitized
 
 ERRORS = [  # what, its exception, the status, how the sentence begins, what is advised
     (lambda n: n.eval("nosuch"), px.InputError, "PX_E_INPUT", "'nosuch'", ""),
@@ -122,15 +123,21 @@ class Told(unittest.TestCase):
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
 import plexor as px
 net = px.load(sys.argv[1])
+def heard(number, frame):
+    signals.append(time.process_time())
+    signal.default_int_handler(number, frame)
+signal.signal(signal.SIGINT, heard)
+signals = []
 try:
     print("begun", flush=True)
     {call}
     print("done")
 except KeyboardInterrupt as stop:
     print(type(stop).__name__, getattr(getattr(stop, "result", None), "executions", None))
+    print(time.process_time() - signals[0])  # CPU time of all threads: what goes on after Ctrl-C, whoever else works
 print(net.eval("digits", limit=50).count)
 """
 
@@ -142,14 +149,14 @@ class CtrlC(unittest.TestCase):
             self.assertEqual(process.stdout.readline(), "begun\n")
             time.sleep(after)
             process.send_signal(signal.SIGINT)
-            began = time.monotonic()
             lines = process.communicate(timeout=60)[0].splitlines()
-            return lines, time.monotonic() - began
+            seconds = float(lines.pop(1)) if len(lines) > 1 else float("inf")
+            return lines, seconds
 
     def test_attack(self):
         lines, seconds = self._interrupt("net.attack('digits', 'pgd', eps=0.1, steps=10000)")
         self.assertEqual(lines, ["Interrupted None", "50"])
-        self.assertLess(seconds, 5)  # a second where nobody else works; see docs/python.md
+        self.assertLess(seconds, 10 if SANITIZED else 1)
 
     def test_fuzz_keeps_what_it_has(self):
         with _folder() as folder:
@@ -184,6 +191,7 @@ print((peak() - before) / x.nbytes)
 
 
 class Memory(unittest.TestCase):
+    @unless_sanitized
     def test_pixels_are_not_copied(self):
         said = subprocess.run([sys.executable, "-c", MEMORY, DIGITS], stdout=subprocess.PIPE, check=True, text=True,
                               env={**os.environ, "PYTHONPATH": sys.path[0]}).stdout
@@ -247,12 +255,27 @@ class Memory(unittest.TestCase):
         for _ in range(100):
             call()
         gc.collect()
-        before = _resident()
+        before, used = _resident(), _allocated()
         for _ in range(1000):
             call()
         gc.collect()
         self.assertEqual(len(inside._borrowed), 0)
-        self.assertLess(_resident() - before, 8 << 20)
+        if not SANITIZED:
+            self.assertLess(_allocated() - used, 64 << 10)  # 64 bytes a call would show
+            self.assertLess(_resident() - before, 8 << 20)
+
+
+class _Mallinfo(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_size_t) for n in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks",
+                                               "uordblks", "fordblks", "keepcost")]
+
+
+def _allocated():
+    """Bytes of malloc() that are in use, in all arenas, and of its large pieces."""
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = _Mallinfo
+    now = mallinfo()
+    return now.uordblks + now.hblkhd
 
 
 def _resident():

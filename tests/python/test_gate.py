@@ -1,6 +1,7 @@
 """Gates: in pytest, as scorers, at the end of an epoch."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,27 @@ class Pytest(unittest.TestCase):
         self.assertEqual(len(kept["results"]), 2)  # calls are shared
         self.assertTrue(page)
 
+    def test_fixtures_of_the_plug_in(self):
+        for said, given, ini in (("2 passed", ["--plexor-network", DIGITS, "--plexor-data", "digits"], ""),
+                                 ("2 passed", [], "[pytest]\nplexor_network = kept/net.onnx\nplexor_data = digits\n"
+                                                  "plexor_options =\n    threads=1\n    batch = 16\n"),
+                                 ("there is no data: give --plexor-data", ["--plexor-network", DIGITS], ""),
+                                 ("2 skipped", None, "")):
+            with self.subTest(said), tempfile.TemporaryDirectory() as folder:
+                os.mkdir(folder + "/kept")
+                shutil.copy(DIGITS, folder + "/kept/net.onnx")
+                for name, text in (("pytest.ini", ini), ("test_net.py", "import plexor as px\n"
+                                                        "test_accuracy = px.gate('accuracy>=0.9', limit=100)\n"
+                                                        "def test_network(plexor_network, plexor_data):\n"
+                                                        "    assert plexor_network.options in ({}, {'threads': '1', 'batch': '16'})\n")):
+                    if text:
+                        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                            file.write(text)
+                done = subprocess.run([sys.executable, "-m", "pytest", "-p", "plexor.pytest_plugin", "-p", "no:cacheprovider",
+                                       *(["--plexor", *given] if given is not None else [])], cwd=folder, text=True,
+                                      capture_output=True, check=False, env={**os.environ, "PYTHONPATH": sys.path[0]})
+                self.assertIn(said, done.stdout + done.stderr)
+
     def test_without_plexor_they_are_skipped(self):
         said, kept, _ = self.run_pytest()
         self.assertIn("1 passed, 14 skipped", said)
@@ -72,6 +94,9 @@ class Elsewhere(unittest.TestCase):
         self.assertEqual(px.gate("accuracy>=0.9").check(network, (x[:200], y[:200])).count, 200)
         with self.assertRaisesRegex(AssertionError, "accuracy is 0.99, the gate wants accuracy>=100%"):
             px.gate("accuracy>=100%").check(network, (x[:200], y[:200]))
+        px.gate("nc>=0.5", of="cover", criteria="nc,tknc").check(network, x[:200])
+        with self.assertRaisesRegex(AssertionError, "nc is 0.9.*, the gate wants nc<=0.5"):
+            px.gate("nc<=0.5", of="cover", criteria="nc,tknc").check(network, x[:200])
         with self.assertRaisesRegex(px.UsageError, "has no number 'acuracy'; it has .*accuracy"):
             px.gate("acuracy>=0.9").check(network, (x[:200], y[:200]))
         with self.assertRaisesRegex(px.UsageError, "expected a name"):

@@ -1,4 +1,5 @@
 """Results as objects: attributes, frames, arrays, HTML, pictures."""
+import gc
 import io
 import os
 import tempfile
@@ -159,6 +160,21 @@ class Results(unittest.TestCase):
         found = self.network.explain("3", data=self.data)
         self.assertEqual(found.picture[:8], b"\x89PNG\r\n\x1a\n")
         self.assertEqual([r["layer"] for r in found.rows()], [p["layer"] for p in found.to_dict()["images"][0]["path"]])
+
+    def test_networks_with_other_options_are_the_same(self):
+        with open(DIGITS, "rb") as file:
+            network = px.load(file.read(), batch=16)
+        other = network.with_options(threads=1)
+        self.assertEqual((other.spec, other.options, network.options), (network.spec, {"batch": 16, "threads": 1}, {"batch": 16}))
+        del network
+        gc.collect()
+        self.assertEqual(other.eval(self.data).correct, self.eval.correct)  # it is still in memory
+        with self.assertRaisesRegex(TypeError, "'spede'"):
+            other.with_options(spede=1)
+
+    def test_gradients_of_neurons_need_no_labels(self):
+        gradient = self.network.grad(self.data.x[:2].astype(numpy.float32), of="/1/Relu:2").arrays()
+        self.assertEqual([v.shape for v in gradient.values()], [(2, 1, 28, 28)])
 
     def test_networks_are_made_once(self):
         x, y, _ = digits()
