@@ -26,7 +26,7 @@ typedef struct pxi_executor {
     /* At most so many lanes; 0: as many as the machine can use. */
     px_status (*open)(int lanes, pxi_workers **out, px_error *err);
     void (*close)(pxi_workers *workers);
-    /* A session that is run on that lane only; px_session_free() ends it. */
+    /* A session that is run on that lane only (below 0: on any); px_session_free() ends it. */
     px_status (*session)(pxi_workers *workers, int lane, const px_plan *plan, px_session **out,
                          px_error *err);
     /* Deals out jobs 0..count-1 in ascending order, and returns when none is at work any more. Of
@@ -42,8 +42,19 @@ struct pxi_workers { /* what open() made; the executor's own follows */
 
 extern const pxi_executor pxi_executor_threads;
 
-/* Of the executor that this machine has. Passes open their own, unless they are to share some. */
+/* Whose workers are opened from now on, in place of threads; returns what was before. While nothing
+ * runs. */
+const pxi_executor *pxi_executor_use(const pxi_executor *executor);
+
+/* Of the executor in use. Passes open their own, unless they are to share some. */
 px_status pxi_workers_open(int threads, pxi_workers **out, px_error *err);
 void pxi_workers_close(pxi_workers *workers); /* NULL is fine */
+
+/* All sessions of passes, teams and segments come from here: one of the executor's. */
+px_status pxi_workers_session(pxi_workers *workers, int lane, const px_plan *plan, px_session **out,
+                              px_error *err);
+/* One more where that one is run; by hand, where it is. */
+px_status pxi_session_beside(const px_session *session, const px_plan *plan, px_session **out,
+                             px_error *err);
 
 #endif

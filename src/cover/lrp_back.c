@@ -225,6 +225,7 @@ px_status pxi_lrp_run_go(pxi_lrp_run *run, const px_session *session, int64_t sa
 {
     const pxi_lrp *lrp = run->lrp;
     memset(run->begun, 0, (size_t)px_model_graph(lrp->model)->value_count * sizeof *run->begun);
+    PX_TRY(pxi_segment_run_begin(&run->segments, session, err));
     PX_TRY(back_start(run, session, samples, facts, err));
     if (lrp->wanted[lrp->scores.value]) {
         const px_view r = back_view(run, lrp->scores.value);

@@ -69,14 +69,3 @@ const pxi_executor pxi_executor_threads = {
     .session = threads_session,
     .run = threads_run,
 };
-
-px_status pxi_workers_open(int threads, pxi_workers **out, px_error *err)
-{
-    return pxi_executor_threads.open(threads, out, err);
-}
-
-void pxi_workers_close(pxi_workers *workers)
-{
-    if (workers)
-        workers->executor->close(workers);
-}

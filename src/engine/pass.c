@@ -72,8 +72,7 @@ static px_status lane_open(pxi_pass *pass, int number, px_error *err)
         return pxi_no_memory(err);
     if (pass->visitor.state_size > 0)
         lane->state = pxi_lane_array(lane, 1, pass->visitor.state_size);
-    PX_TRY(
-        pass->workers->executor->session(pass->workers, number, pass->plan, &lane->session, err));
+    PX_TRY(pxi_workers_session(pass->workers, number, pass->plan, &lane->session, err));
     const px_regression *regression = px_model_regression(pass->task.model);
     for (int64_t i = 0; regression && i < pass->batch * regression->count; i++)
         ((float *)px_session_input(lane->session, 1))[i] = NAN; /* until a target is known */

@@ -124,6 +124,8 @@ struct px_plan {
 
 struct px_session {
     const px_plan *plan;
+    struct pxi_workers *workers; /* whose it is, and on which lane; NULL: the caller's own */
+    int lane;
     void *stream;   /* of prim.h */
     char *memory;   /* plan->arena_bytes */
     void **states;  /* per unit */

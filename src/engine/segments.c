@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <internal/executor.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,16 +135,17 @@ px_status pxi_segment_run_open(pxi_segments *segments, int64_t batch, pxi_segmen
 {
     const segment_plans *made = NULL;
     PX_TRY(plans_get(segments, batch, &made, err));
-    pxi_segment_run run = {.count = segments->count, .shapes = made->shapes};
-    px_status status = PX_NEW(run.sessions, run.count, err);
-    for (size_t i = 0; status == PX_OK && i < run.count; i++)
-        if (made->plans[i])
-            status = px_session_new(made->plans[i], &run.sessions[i], err);
-    if (status == PX_OK)
-        *out = run;
-    else
-        pxi_segment_run_close(&run);
-    return status;
+    *out =
+        (pxi_segment_run){.plans = made->plans, .count = segments->count, .shapes = made->shapes};
+    return PX_NEW(out->sessions, out->count, err);
+}
+
+px_status pxi_segment_run_begin(pxi_segment_run *run, const px_session *from, px_error *err)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->plans[i] && !run->sessions[i])
+            PX_TRY(pxi_session_beside(from, run->plans[i], &run->sessions[i], err));
+    return PX_OK;
 }
 
 void pxi_segment_run_close(pxi_segment_run *run)

@@ -27,12 +27,15 @@ px_status pxi_segments_new(const pxi_segment *segments, size_t count, int value_
 void pxi_segments_free(pxi_segments *segments); /* NULL is fine */
 
 typedef struct pxi_segment_run { /* {0}: not open */
-    px_session **sessions;       /* per segment; NULL: nothing to run */
+    px_plan *const *plans;
+    px_session **sessions; /* per segment; NULL: nothing to run, or not begun */
     size_t count;
     const px_shape *shapes; /* per value, with the batch */
 } pxi_segment_run;
 px_status pxi_segment_run_open(pxi_segments *segments, int64_t batch, pxi_segment_run *out,
                                px_error *err);
+/* Makes the sessions, unless they are there: where that one is run, which they go on from. */
+px_status pxi_segment_run_begin(pxi_segment_run *run, const px_session *from, px_error *err);
 void pxi_segment_run_close(pxi_segment_run *run);
 
 #endif

@@ -7,9 +7,9 @@
 #include "engine/plan.h"
 
 #include "base/memory.h"
-#include "base/worker_pool.h"
 
 #include <internal/engine.h>
+#include <internal/executor.h>
 #include <stdlib.h>
 
 enum { TEAM_CHUNK = 1 << 14 }; /* elements of a gradient that one job adds up */
@@ -22,7 +22,7 @@ typedef struct team_gradient {
 
 struct px_team {
     px_plan *plan;
-    px_pool *pool;
+    pxi_workers *workers;
     px_session **sessions; /* one per micro-batch */
     int session_count, used;
     void **states; /* of a meeting unit, one per session */
@@ -57,11 +57,17 @@ static px_status team_make_gradients(px_team *team, px_error *err)
     return PX_OK;
 }
 
+static px_status team_run(px_team *team, int64_t count, pxi_executor_job job, px_error *err)
+{
+    return team->workers->executor->run(team->workers, count, job, team, NULL, NULL, err);
+}
+
 static px_status team_attach(void *context, int worker, int64_t index, px_error *err)
 {
     (void)worker;
     px_team *team = context;
-    return px_session_new(team->plan, &team->sessions[index], err);
+    return pxi_workers_session(team->workers, /* lane= */ -1, team->plan, &team->sessions[index],
+                               err);
 }
 
 px_status px_team_new(px_plan *plan, int threads, int64_t most_samples, px_team **out,
@@ -76,11 +82,12 @@ px_status px_team_new(px_plan *plan, int threads, int64_t most_samples, px_team 
     team->plan = plan;
     team->sessions = pxi_calloc((size_t)count, sizeof *team->sessions);
     team->states = pxi_calloc((size_t)count, sizeof *team->states);
-    px_status status = team->sessions && team->states ? pxi_pool_new(threads, &team->pool, err)
-                                                      : pxi_no_memory(err);
+    px_status status = team->sessions && team->states
+                           ? pxi_workers_open(threads, &team->workers, err)
+                           : pxi_no_memory(err);
     if (status == PX_OK) {
         team->session_count = (int)count;
-        status = pxi_pool_run(team->pool, count, team_attach, team, NULL, NULL, err);
+        status = team_run(team, count, team_attach, err);
     }
     PX_THEN(status, team_make_gradients(team, err));
     return PX_GIVE(status, team, out, px_team_free);
@@ -94,7 +101,7 @@ void px_team_free(px_team *team)
         px_session_free(team->sessions[i]);
     for (size_t i = 0; i < team->gradient_count; i++)
         free(team->gradients[i].sum);
-    pxi_pool_free(team->pool);
+    pxi_workers_close(team->workers);
     free(team->sessions);
     free(team->states);
     free(team->gradients);
@@ -178,15 +185,14 @@ px_status px_team_run(px_team *team, const px_team_step *step, px_error *err)
     }
     int before = -1;
     do {
-        PX_TRY(pxi_pool_run(team->pool, team->used, team_advance, team, NULL, NULL, err));
+        PX_TRY(team_run(team, team->used, team_advance, err));
         const int at = team->sessions[0]->at;
         team->judged = team->judged || at < 0 || at <= before; /* meetings go back again */
         if (at >= 0)
             team_meet(team, at, team->judged);
         before = at;
     } while (before >= 0);
-    return pxi_pool_run(team->pool, (int64_t)team->chunks[team->gradient_count], team_add, team,
-                        NULL, NULL, err);
+    return team_run(team, (int64_t)team->chunks[team->gradient_count], team_add, err);
 }
 
 const float *px_team_gradient(const px_team *team, int value)
@@ -216,7 +222,7 @@ static px_status team_refresh(void *context, int worker, int64_t index, px_error
 
 px_status px_team_refresh(px_team *team, px_error *err)
 {
-    PX_TRY(pxi_pool_run(team->pool, team->plan->unit_count, team_refresh, team, NULL, NULL, err));
+    PX_TRY(team_run(team, team->plan->unit_count, team_refresh, err));
     pxi_plan_bounds(team->plan);
     return PX_OK;
 }
@@ -232,5 +238,5 @@ px_status px_team_each(px_team *team, int64_t count, px_team_fn work, void *cont
 {
     team->each = work;
     team->each_context = context;
-    return pxi_pool_run(team->pool, count, team_each, team, NULL, NULL, err);
+    return team_run(team, count, team_each, err);
 }

@@ -7,6 +7,7 @@
 #include "plan_helpers.h"
 
 #include <internal/engine.h>
+#include <internal/executor.h>
 #include <internal/weights.h>
 #include <string.h>
 
@@ -459,6 +460,98 @@ static void test_dropout(void **state)
     px_model_free(model);
 }
 
+/* --- another executor ------------------------------------------------------------------------ */
+
+static struct { /* what was asked of it */
+    int opened, closed, sessions, on_any, runs;
+    pxi_workers *threads;
+} counts;
+
+static void counting_close(pxi_workers *workers)
+{
+    counts.closed++;
+    pxi_workers_close(counts.threads);
+    free(workers);
+}
+
+static px_status counting_session(pxi_workers *workers, int lane, const px_plan *plan,
+                                  px_session **out, px_error *err)
+{
+    (void)workers;
+    counts.sessions++;
+    counts.on_any += lane < 0;
+    return px_session_new(plan, out, err);
+}
+
+static px_status counting_run(pxi_workers *workers, int64_t count, pxi_executor_job job,
+                              void *context, pxi_executor_tick tick, void *tick_context,
+                              px_error *err)
+{
+    (void)workers;
+    counts.runs++;
+    return pxi_executor_threads.run(counts.threads, count, job, context, tick, tick_context, err);
+}
+
+static px_status counting_open(int lanes, pxi_workers **out, px_error *err);
+static const pxi_executor counting = {.name = "counting",
+                                      .open = counting_open,
+                                      .close = counting_close,
+                                      .session = counting_session,
+                                      .run = counting_run};
+
+static px_status counting_open(int lanes, pxi_workers **out, px_error *err)
+{
+    pxi_workers *made = pxi_calloc(1, sizeof *made);
+    counts.opened++;
+    PX_TRY(pxi_executor_threads.open(lanes, &counts.threads, err));
+    *made = (pxi_workers){.executor = &counting, .lanes = counts.threads->lanes};
+    *out = made;
+    return PX_OK;
+}
+
+/* A team and what is put beside its sessions have the executor's; the bytes are those of threads.
+ */
+static void test_executor_makes_all_sessions(void **state)
+{
+    (void)state;
+    subject s;
+    px_error err = {0};
+    float *threads = NULL, *other = NULL;
+    px_plan *plan = NULL;
+    pxi_workers *workers = NULL;
+    px_session *on_lane = NULL, *beside = NULL, *own = NULL, *beside_own = NULL;
+    subject_open(&s, /* own= */ false);
+    const size_t count = team_gradients(&s, 4, 3, false, false, &threads);
+    const pxi_executor *before = pxi_executor_use(&counting);
+    assert_ptr_equal(before, &pxi_executor_threads);
+    assert_int_equal(team_gradients(&s, 4, 3, false, false, &other), count);
+    assert_memory_equal(threads, other, count * sizeof *threads);
+    assert_int_equal(counts.opened, 1);
+    assert_int_equal(counts.closed, 1);
+    assert_int_equal(counts.sessions, (BATCH + 3) / 4);
+    assert_int_equal(counts.on_any, counts.sessions);
+    assert_true(counts.runs > 3); /* sessions, then two steps of some meetings each */
+    px_plan_options options = px_plan_options_default();
+    options.batch = 1;
+    check(px_plan_new(s.model, &options, &plan, &err), &err, "plan");
+    check(pxi_workers_open(2, &workers, &err), &err, "workers");
+    check(pxi_workers_session(workers, 1, plan, &on_lane, &err), &err, "session");
+    check(pxi_session_beside(on_lane, plan, &beside, &err), &err, "beside");
+    check(px_session_new(plan, &own, &err), &err, "own");
+    check(pxi_session_beside(own, plan, &beside_own, &err), &err, "beside one's own");
+    assert_int_equal(counts.sessions, (BATCH + 3) / 4 + 2); /* nobody knows of the caller's */
+    px_session_free(beside_own);
+    px_session_free(own);
+    px_session_free(beside);
+    px_session_free(on_lane);
+    pxi_workers_close(workers);
+    px_plan_free(plan);
+    assert_ptr_equal(pxi_executor_use(before), &counting);
+    free(threads);
+    free(other);
+    subject_close(&s);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -502,6 +595,7 @@ int main(void)
         cmocka_unit_test(test_running_statistics),
         cmocka_unit_test(test_refresh),
         cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_executor_makes_all_sessions),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
