@@ -2,6 +2,7 @@
 #ifndef PXI_INTERNAL_STORE_H
 #define PXI_INTERNAL_STORE_H
 
+#include <plexor/graph.h>
 #include <plexor/store.h>
 
 PX_BEGIN_DECLS
@@ -74,6 +75,18 @@ px_status px_campaign_check(px_campaign *campaign, px_error *err);
 /* Of all content that two equal runs have in common: every table but `run`, every column but those
  * that end in _s or _at. */
 px_status px_campaign_digest(px_campaign *campaign, uint64_t *out, px_error *err);
+
+/* Where `spec` (may be NULL) names a campaign that was made with this model: the scale, mean and
+ * std that it was made with, for those that were not given and that the model's metadata do not
+ * have either. Anything else leaves `pre` alone; a campaign that cannot be read is told when it is
+ * opened. */
+void px_campaign_preprocess(const char *spec, const px_model *model, px_preprocess *pre);
+
+/* Whose original is which: partners[i] is the input of `originals` that input i of `set`, which the
+ * campaign is opened as, was made from. `own`: originals are the campaign's seeds; else they are
+ * looked up by their place in the data that it was made from, and must have the root's pixels. */
+px_status px_campaign_pair(const char *folder, const px_dataset *set, const px_dataset *originals,
+                           const px_preprocess *pre, bool own, int64_t *partners, px_error *err);
 
 /* A JSON array of px_drawn_text(); the caller frees it. NULL when out of memory. */
 char *px_chain_text(const px_drawn *links, size_t count);

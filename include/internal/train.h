@@ -207,6 +207,26 @@ px_weights *px_trainer_weights(px_trainer *trainer);
 px_status px_trainer_freeze(const px_trainer *trainer, const px_property *set, size_t set_count,
                             px_model **out, px_error *err);
 
+/* What a written network says about itself: plexor.scale, mean, std, size and channels or audio,
+ * classes, output and train, the JSON of how it was made. */
+enum { PX_PROPERTIES_MOST = 12 };
+typedef struct px_properties { /* {0} at first; px_properties_done() in any case */
+    px_property item[PX_PROPERTIES_MOST];
+    px_text text[PX_PROPERTIES_MOST];
+    size_t count;
+} px_properties;
+px_status px_properties_describe(px_properties *out, const px_model *model, const px_scores *scores,
+                                 const px_preprocess *pre, const px_dataset *set,
+                                 const px_json *train, px_error *err);
+/* Parts of that: mean, std, size and channels, and the scale if asked for; the names of `classes`
+ * classes; and, behind the last of them, the values into place. */
+void px_properties_preprocess(px_properties *out, const px_preprocess *pre, const px_dataset *set,
+                              bool scale);
+px_status px_properties_classes(px_properties *out, const px_model *model, const px_dataset *set,
+                                int classes, px_error *err);
+px_status px_properties_end(px_properties *out, px_error *err);
+void px_properties_done(px_properties *properties);
+
 /* Removes the checkpoint: the result is safe elsewhere. */
 px_status px_trainer_discard(px_trainer *trainer, px_error *err);
 

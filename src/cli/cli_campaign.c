@@ -1,13 +1,9 @@
-/* src/cli/cli_campaign.c - what a campaign remembers of how its inputs are fed, and of how it was
- * begun
- *
- * Without it, whoever looks at a campaign would have to repeat --mean and --std, and would see
- * other predictions than were stored where that is forgotten.
- */
+/* src/cli/cli_campaign.c - a campaign that a command works on: what it finds, how it was begun */
 #include "cli/cli_campaign.h"
 
 #include "base/memory.h"
 
+#include <internal/field.h>
 #include <internal/store.h>
 #include <limits.h>
 #include <math.h>
@@ -15,110 +11,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool campaign_number(const px_json_value *value)
-{
-    return value && value->kind == PX_JSON_NUMBER;
-}
-
-/* A list that holds for every channel, by one number or by one each; else nothing changes. */
-static bool campaign_numbers(const px_json_value *list, px_preprocess *pre, float *out)
-{
-    if (!list || list->kind != PX_JSON_ARRAY || list->count < 1 ||
-        list->count > PX_PREPROCESS_CHANNELS ||
-        (list->count > 1 && pre->channels > 1 && list->count != (size_t)pre->channels))
-        return false;
-    for (size_t c = 0; c < list->count; c++)
-        if (!campaign_number(&list->items[c]))
-            return false;
-    for (; pre->channels < (int)list->count; pre->channels++) {
-        pre->mean[pre->channels] = pre->mean[0];
-        pre->stddev[pre->channels] = pre->stddev[0];
-    }
-    for (int c = 0; c < pre->channels; c++)
-        out[c] = (float)list->items[list->count > 1 ? c : 0].number;
-    return true;
-}
-
-static void campaign_take(const px_json_value *settings, px_preprocess *pre)
-{
-    const px_json_value *from =
-        settings->kind == PX_JSON_OBJECT ? px_json_member(settings, "preprocess") : NULL;
-    if (!from || from->kind != PX_JSON_OBJECT)
-        return;
-    const px_json_value *scale = px_json_member(from, "scale");
-    if (strcmp(pre->scale_from, "default") == 0 && campaign_number(scale)) {
-        pre->scale = (float)scale->number;
-        pre->range = 0.0f;
-        pre->scale_from = "campaign";
-    }
-    if (strcmp(pre->mean_from, "default") == 0 &&
-        campaign_numbers(px_json_member(from, "mean"), pre, pre->mean))
-        pre->mean_from = "campaign";
-    if (strcmp(pre->std_from, "default") == 0 &&
-        campaign_numbers(px_json_member(from, "std"), pre, pre->stddev))
-        pre->std_from = "campaign";
-}
-
-void cli_campaign_preprocess(const px_model *model, const cli_data *data, px_preprocess *pre)
-{
-    px_campaign *campaign = NULL;
-    px_campaign_identity identity;
-    px_json_document *document = NULL;
-    if (!data->spec || !px_campaign_is(data->spec) ||
-        px_campaign_open(data->spec, PX_CAMPAIGN_READ, &campaign, NULL) != PX_OK)
-        return;
-    if (px_campaign_identity_get(campaign, &identity) &&
-        identity.model_hash == px_model_hash(model) && identity.settings &&
-        px_json_parse(identity.settings, strlen(identity.settings), &document, NULL) == PX_OK)
-        campaign_take(px_json_root(document), pre);
-    px_json_free(document);
-    px_campaign_close(campaign);
-}
-
 /* --- what is found --------------------------------------------------------------------------- */
 
-static void found_json(px_json *json, const px_campaign *campaign, const px_campaign_input *fault)
-{
-    px_json_object(json, NULL);
-    px_json_string(json, "campaign", px_campaign_folder(campaign));
-    px_json_int(json, "id", fault->id);
-    px_json_int(json, "root", fault->root);
-    px_json_int(json, "index", fault->data_index);
-    px_json_int(json, "label", fault->label);
-    px_json_int(json, "prediction", fault->prediction);
-    px_json_real(json, "confidence", fault->confidence);
-    px_json_real(json, "l2", fault->l2);
-    px_json_real(json, "linf", fault->linf);
-    px_json_real(json, "similarity", fault->measured ? fault->near.similarity : NAN);
-    px_json_real(json, "inside", fault->measured ? fault->near.inside : NAN);
-    px_json_int(json, "twin", fault->twin);
-    px_json_string(json, "chain", fault->chain);
-    px_json_real(json, "found_s", fault->found_s);
-    px_json_end(json);
-}
+typedef struct found {
+    const char *campaign;
+    px_campaign_input input;
+    double similarity, inside; /* NaN: not measured */
+} found;
+
+static const px_field found_fields[] = {
+    PX_FIELD(found, campaign, "campaign", "its folder"),
+    PX_FIELD(found, input.id, "id", "of the input in it"),
+    PX_FIELD(found, input.root, "root", "id of the seed it was made from"),
+    PX_FIELD(found, input.data_index, "index", "of the seed in the data; -1: not known"),
+    PX_FIELD(found, input.label, "label", "of the seed"),
+    PX_FIELD(found, input.prediction, "prediction", "of the network"),
+    PX_FIELD(found, input.confidence, "confidence", "in the prediction"),
+    PX_FIELD(found, input.l2, "l2", "distance to the seed"),
+    PX_FIELD(found, input.linf, "linf", "largest change of a value"),
+    PX_FIELD(found, similarity, "similarity", "to the seed; null: not measured"),
+    PX_FIELD(found, inside, "inside", "share of changes inside the object; null: not measured"),
+    PX_FIELD(found, input.twin, "twin", "id of the failure that it nearly repeats; 0: none"),
+    PX_FIELD(found, input.chain, "chain", "how it was made"),
+    PX_FIELD(found, input.found_s, "found_s", "seconds into the campaign"),
+    PX_FIELDS_END,
+};
 
 /* A px_campaign_told. */
 static px_status found_tell(void *context, px_campaign *campaign, int64_t id, px_error *err)
 {
     cli_call *call = context;
     px_campaign_identity identity;
-    px_campaign_input fault, root;
-    px_json json = {0};
+    px_campaign_input root;
+    found fault = {
+        .campaign = px_campaign_folder(campaign), .similarity = (double)NAN, .inside = (double)NAN};
+    char *json = NULL;
     px_call_finding finding = {.size = sizeof finding};
     if (call->stopped || !px_campaign_identity_get(campaign, &identity))
         return PX_OK;
     px_status status = px_tensor_init(&finding.input, identity.dtype, &identity.shape, err);
     PX_THEN(status, px_tensor_init(&finding.original, identity.dtype, &identity.shape, err));
-    PX_THEN(status, px_campaign_read(campaign, id, &fault, finding.input.data, err));
-    if (status == PX_OK)
-        found_json(&json, campaign, &fault);
-    PX_THEN(status, px_campaign_read(campaign, fault.root, &root, finding.original.data, err));
-    finding.json = px_json_text(&json);
-    if (status == PX_OK && !finding.json)
-        status = pxi_no_memory(err);
+    PX_THEN(status, px_campaign_read(campaign, id, &fault.input, finding.input.data, err));
+    if (status == PX_OK && fault.input.measured) {
+        fault.similarity = fault.input.near.similarity;
+        fault.inside = fault.input.near.inside;
+    }
+    PX_THEN(status, px_fields_text(found_fields, &fault, &json, err));
+    PX_THEN(status,
+            px_campaign_read(campaign, fault.input.root, &root, finding.original.data, err));
+    finding.json = json;
     if (status == PX_OK && !call->io->found(call->io->context, &finding))
         call->stopped = true;
-    px_json_done(&json);
+    free(json);
     px_tensor_done(&finding.input);
     px_tensor_done(&finding.original);
     return status;

@@ -9,6 +9,7 @@
 #include <internal/graph.h>
 #include <internal/preprocess.h>
 #include <internal/ranks.h>
+#include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/system.h>
@@ -98,7 +99,7 @@ px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_input
     px_task_options options = px_task_options_default();
     px_preprocess pre;
     PX_TRY(px_model_preprocess(model, &data->pixels, data->audio, &pre, err));
-    cli_campaign_preprocess(model, data, &pre);
+    px_campaign_preprocess(data->spec, model, &pre);
     options.pre = &pre;
     options.data = (px_data_options){.split = data->split,
                                      .limit = data->limit,

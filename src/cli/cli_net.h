@@ -130,12 +130,6 @@ px_status cli_plan_open(const px_model *model, const px_shape *open, px_plan_opt
 void cli_note_baked(const cli_command *self, const px_model *model, int64_t batch);
 void cli_note_run(const cli_command *self, const px_model *model, const px_run_facts *facts);
 
-/* Writes the inputs whose prediction is not their label into an NPZ that is a data set of its own:
- * x (pixels as stored, in the network's size), y (labels), indices (in the source) and predictions.
- * predictions[i] is for input i; *count gets how many were written. */
-px_status cli_inputs_save_wrong(const cli_inputs *inputs, const int64_t *predictions,
-                                const char *path, int64_t *count, px_error *err);
-
 /* `shape` is that of the inputs at hand, for networks that leave it open; NULL: as declared. */
 px_status cli_probe_new(const px_model *model, const cli_neurons *neurons, const px_shape *shape,
                         px_probe **out, px_error *err);

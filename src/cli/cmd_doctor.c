@@ -51,22 +51,22 @@ static px_status doctor_write(const cli_command *self, const char *path, const p
 {
     const px_preprocess *advised = px_doctor_preprocess(doctor);
     px_scores scores;
-    cli_properties properties = {.count = 0};
+    px_properties properties = {.count = 0};
     px_text said = {0};
     PX_TRY(px_model_scores(model, &scores, err));
     const px_preprocess *pre = advised ? advised : &inputs->pre;
     if (strcmp(pre->mean_from, "default") != 0 || strcmp(pre->std_from, "default") != 0 ||
         strcmp(pre->scale_from, "default") != 0)
-        cli_properties_preprocess(&properties, pre, inputs->set,
-                                  /* scale= */ px_dataset_is_8bit(inputs->set) ||
-                                      pre->range != 1.0f); /* else the data's */
+        px_properties_preprocess(&properties, pre, inputs->set,
+                                 /* scale= */ px_dataset_is_8bit(inputs->set) ||
+                                     pre->range != 1.0f); /* else the data's */
     const bool named =
         px_model_class_name(model, 0) || (px_dataset_class_count(inputs->set) == scores.classes &&
                                           px_dataset_class_name(inputs->set, 0));
     px_status status = PX_OK;
     if (named)
-        status = cli_properties_classes(&properties, model, inputs->set, scores.classes, err);
-    PX_THEN(status, cli_properties_end(&properties, err));
+        status = px_properties_classes(&properties, model, inputs->set, scores.classes, err);
+    PX_THEN(status, px_properties_end(&properties, err));
     if (status == PX_OK && properties.count == 0)
         status = px_fail(err, PX_E_USAGE,
                          "--write: there is nothing to write; no preprocessing was advised, and "
@@ -80,7 +80,7 @@ static px_status doctor_write(const cli_command *self, const char *path, const p
     if (status == PX_OK)
         cli_note(self, "'%s' says now: %s", path, px_text_get(&said));
     px_text_done(&said);
-    cli_properties_done(&properties);
+    px_properties_done(&properties);
     return status;
 }
 

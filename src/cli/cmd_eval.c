@@ -210,7 +210,7 @@ static int eval_save_wrong(const cli_command *self, const eval *e, const char *p
 {
     px_error err = {0};
     int64_t count = 0;
-    if (cli_inputs_save_wrong(&e->inputs, e->said.predicted, path, &count, &err) != PX_OK)
+    if (px_predictions_save_wrong(&e->said, e->inputs.set, path, &count, &err) != PX_OK)
         return cli_fail(self, &err);
     cli_note(self, "'%s' has the %" PRId64 " inputs that are wrong", path, count);
     return CLI_DONE;

@@ -220,18 +220,19 @@ static px_status train_new(const cli_command *self, train_args *a, const cli_tra
 static px_status train_save(const train_args *a, const cli_training *t, px_trainer *trainer,
                             px_error *err)
 {
-    cli_properties properties = {.count = 0};
+    px_properties properties = {.count = 0};
     px_model *model = NULL;
     px_json json = {0};
     const train_report made =
         train_report_make(t, &a->set, px_trainer_result(trainer), a->request.arch, a->out);
     px_fields_object(train_origin_fields, &made, NULL, &json);
-    px_status status = cli_training_describe(t, &json, &properties, err);
+    px_status status = px_properties_describe(&properties, t->model, &t->scores, &t->train.pre,
+                                              t->train.set, &json, err);
     PX_THEN(status, px_trainer_freeze(trainer, properties.item, properties.count, &model, err));
     PX_THEN(status, px_model_save(model, a->out, err));
     PX_THEN_IF(status, !a->keep_checkpoint, px_trainer_discard(trainer, err));
     px_model_free(model);
-    cli_properties_done(&properties);
+    px_properties_done(&properties);
     px_json_done(&json);
     return status;
 }

@@ -6,9 +6,11 @@
 #include "base/memory.h"
 
 #include <internal/classes.h>
+#include <internal/eval.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *px_predict_class_name(const px_model *model, const px_dataset *set, int c,
@@ -128,5 +130,70 @@ px_status px_predictions_npz(const px_predictions *said, const px_dataset *set, 
     if (status == PX_OK)
         return px_npz_commit(to, err);
     px_npz_abandon(to);
+    return status;
+}
+
+/* --- mistakes -------------------------------------------------------------------------------- */
+
+/* x of those inputs: bytes for 8-bit sources, floats as they are for others. */
+static px_status wrong_pixels(px_npz_writer *to, const px_dataset *set, const int64_t *wrong,
+                              int64_t count, float *pixels, px_error *err)
+{
+    px_shape x = px_dataset_shape(set);
+    const size_t floats = (size_t)px_shape_count(&x);
+    const bool levels = px_dataset_is_8bit(set);
+    uint8_t *bytes = (uint8_t *)pixels; /* each behind the float that it is made of */
+    for (int d = x.rank++; d > 0; d--)
+        x.dim[d] = x.dim[d - 1];
+    x.dim[0] = count;
+    PX_TRY(px_npz_begin(to, "x", levels ? PX_UINT8 : PX_FLOAT32, &x, err));
+    for (int64_t i = 0; i < count; i++) {
+        PX_TRY(px_dataset_pixels(set, wrong[i], pixels, err));
+        for (size_t k = 0; levels && k < floats; k++)
+            bytes[k] = (uint8_t)pixels[k];
+        PX_TRY(px_npz_write(to, pixels, floats * (levels ? 1 : sizeof *pixels), err));
+    }
+    return PX_OK;
+}
+
+static px_status wrong_fill(px_npz_writer *to, const px_predictions *said, const px_dataset *set,
+                            const int64_t *wrong, int64_t count, float *pixels, px_error *err)
+{
+    static const char *const names[] = {"y", "indices", "predictions"};
+    const px_shape line = {1, {count}};
+    PX_TRY(wrong_pixels(to, set, wrong, count, pixels, err));
+    for (int column = 0; column < 3; column++) {
+        PX_TRY(px_npz_begin(to, names[column], PX_INT64, &line, err));
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t value = column == 0   ? px_dataset_label(set, wrong[i])
+                                  : column == 1 ? px_dataset_index(set, wrong[i])
+                                                : said->predicted[wrong[i]];
+            PX_TRY(px_npz_write(to, &value, sizeof value, err));
+        }
+    }
+    return PX_OK;
+}
+
+px_status px_predictions_save_wrong(const px_predictions *said, const px_dataset *set,
+                                    const char *path, int64_t *count, px_error *err)
+{
+    const px_shape shape = px_dataset_shape(set);
+    int64_t *wrong = NULL;
+    float *pixels = NULL;
+    px_npz_writer *to = NULL;
+    px_status status = PX_NEW(wrong, said->count, err);
+    PX_THEN(status, PX_NEW(pixels, px_shape_count(&shape), err));
+    PX_THEN(status, px_npz_create(path, &to, err));
+    *count = 0;
+    for (int64_t i = 0; status == PX_OK && i < said->count; i++)
+        if (said->predicted[i] != px_dataset_label(set, i))
+            wrong[(*count)++] = i;
+    PX_THEN(status, wrong_fill(to, said, set, wrong, *count, pixels, err));
+    if (status == PX_OK)
+        status = px_npz_commit(to, err);
+    else if (to)
+        px_npz_abandon(to);
+    free(wrong);
+    free(pixels);
     return status;
 }

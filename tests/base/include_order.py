@@ -196,7 +196,7 @@ def check_entrances():
 # JSON is written by fields; these write what is no result: states, identities, settings in chains, metadata of networks.
 JSON_WRITERS = {"base": "field json", "data": "audio_settings npz_meta", "engine": "set_classes", "cover": "cover_state profile seen",
                 "localize": "spectrum_file", "semantics": "caption_file milan_write", "check": "check check_default check_folder check_open",
-                "generate": "adapt climb deepxplore dlfuzz fuzz_settings pair_settings", "cli": "cli_campaign cli_message cli_train_meta",
+                "generate": "adapt climb deepxplore dlfuzz fuzz_settings pair_settings", "cli": "cli_campaign cli_message", "train": "metadata",
                 "frame": "cells"}
 JSON_CALL = re.compile(r"(?<!\w)px_json_(?:object|array|string|int|real|bool|null)\(")
 
@@ -214,9 +214,20 @@ def check_json():
     yield from (f"{name}: writes no JSON any more, and need not be listed here" for name, calls in writers.items() if not calls)
 
 
+# Where threads stop and a GPU or another executor goes on: nobody makes a session past it, but for what runs one by hand.
+SESSION_MAKERS = ("src/engine/executor.c", "src/engine/executor_threads.c", "src/engine/onnx_case.c", "src/engine/session.c")
+
+
+def check_sessions():
+    for path in (*files("src", (".c",)), *files("studies", (".c",))):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as source:
+            if path not in SESSION_MAKERS and re.search(r"(?<!\w)px_session_new\(", source.read()):
+                yield f"{path}: makes a session itself; passes, teams and segments have those of the executor (executor.h)"
+
+
 CHECKS = {"rooms include only rooms before them": check_order,
           "rooms include few private headers of others": check_private, "studies stand on the library's headers": check_studies, "few functions are exported": check_exports, "file names are unique": check_names,
-          "results are written by their fields": check_json,
+          "results are written by their fields": check_json, "sessions are the executor's": check_sessions,
           "commands print by cli_print()": check_printing,
           "public headers compile alone, as C and as C++": check_headers,
           "the tiers of the API lead to every public header": check_entrances}

@@ -1,15 +1,17 @@
-/* src/cli/cli_train_meta.c - what a network says about itself: its metadata */
+/* src/train/metadata.c - what a network says about itself: its metadata */
 #include "base/memory.h"
-#include "cli/cli_train.h"
 
 #include <internal/audio.h>
+#include <internal/classes.h>
 #include <internal/data.h>
+#include <internal/train.h>
 #include <math.h>
+#include <plexor/predict.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static px_text *meta_add(cli_properties *properties, const char *key)
+static px_text *meta_add(px_properties *properties, const char *key)
 {
     px_text *text = &properties->text[properties->count];
     properties->item[properties->count++].key = key;
@@ -64,23 +66,22 @@ static bool meta_json(px_text *text, const px_json *json)
     return words != NULL;
 }
 
-px_status cli_properties_classes(cli_properties *out, const px_model *model, const px_dataset *set,
-                                 int classes, px_error *err)
+px_status px_properties_classes(px_properties *out, const px_model *model, const px_dataset *set,
+                                int classes, px_error *err)
 {
-    char buffer[CLI_NUMBER_TEXT];
+    char buffer[PX_CLASS_NUMBER];
     px_json json = {0};
-    cli_classes names = cli_classes_of(model, set);
     px_json_array(&json, NULL);
     for (int c = 0; c < classes; c++)
-        px_json_string(&json, NULL, cli_class_name(&names, c, buffer));
+        px_json_string(&json, NULL, px_predict_class_name(model, set, c, buffer));
     px_json_end(&json);
     const bool good = meta_json(meta_add(out, "plexor.classes"), &json);
     px_json_done(&json);
     return good ? PX_OK : pxi_no_memory(err);
 }
 
-void cli_properties_preprocess(cli_properties *out, const px_preprocess *pre, const px_dataset *set,
-                               bool scale)
+void px_properties_preprocess(px_properties *out, const px_preprocess *pre, const px_dataset *set,
+                              bool scale)
 {
     const px_shape shape = px_dataset_shape(set);
     if (scale)
@@ -96,7 +97,7 @@ void cli_properties_preprocess(cli_properties *out, const px_preprocess *pre, co
                                                                     : "rgb");
 }
 
-px_status cli_properties_end(cli_properties *out, px_error *err)
+px_status px_properties_end(px_properties *out, px_error *err)
 {
     bool failed = false;
     for (size_t i = 0; i < out->count; i++) {
@@ -106,15 +107,16 @@ px_status cli_properties_end(cli_properties *out, px_error *err)
     return failed ? pxi_no_memory(err) : PX_OK;
 }
 
-px_status cli_training_describe(const cli_training *t, px_json *train, cli_properties *out,
-                                px_error *err)
+px_status px_properties_describe(px_properties *out, const px_model *model, const px_scores *scores,
+                                 const px_preprocess *pre, const px_dataset *set,
+                                 const px_json *train, px_error *err)
 {
-    const px_graph *graph = px_model_graph(t->model);
-    *out = (cli_properties){.count = 0};
-    cli_properties_preprocess(out, &t->train.pre, t->train.set, /* scale= */ true);
-    if (px_dataset_audio(t->train.set)) {
+    const px_graph *graph = px_model_graph(model);
+    *out = (px_properties){.count = 0};
+    px_properties_preprocess(out, pre, set, /* scale= */ true);
+    if (px_dataset_audio(set)) {
         px_json json = {0};
-        px_audio_json(px_dataset_audio(t->train.set), NULL, &json);
+        px_audio_json(px_dataset_audio(set), NULL, &json);
         const bool good = meta_json(meta_add(out, "plexor.audio"), &json);
         px_json_done(&json);
         if (!good)
@@ -123,16 +125,16 @@ px_status cli_training_describe(const cli_training *t, px_json *train, cli_prope
     /* Scores inside the graph are logits whose softmax is the output. */
     bool inner = true;
     for (int i = 0; i < graph->output_count; i++)
-        inner = inner && graph->outputs[i] != t->scores.value;
+        inner = inner && graph->outputs[i] != scores->value;
     px_text_add(meta_add(out, "plexor.output"),
-                inner || t->scores.probabilities ? "probs" : "logits");
-    PX_TRY(cli_properties_classes(out, t->model, t->train.set, t->scores.classes, err));
+                inner || scores->probabilities ? "probs" : "logits");
+    PX_TRY(px_properties_classes(out, model, set, scores->classes, err));
     if (!meta_json(meta_add(out, "plexor.train"), train))
         return pxi_no_memory(err);
-    return cli_properties_end(out, err);
+    return px_properties_end(out, err);
 }
 
-void cli_properties_done(cli_properties *properties)
+void px_properties_done(px_properties *properties)
 {
     for (size_t i = 0; i < properties->count; i++)
         px_text_done(&properties->text[i]);
