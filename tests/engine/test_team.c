@@ -4,10 +4,10 @@
  * which has an implementation of its own and is checked by finite differences elsewhere: the same
  * network with further outputs at each normalisation, the whole batch in one session.
  */
+#include "counting_executor.h"
 #include "plan_helpers.h"
 
 #include <internal/engine.h>
-#include <internal/executor.h>
 #include <internal/weights.h>
 #include <string.h>
 
@@ -462,55 +462,7 @@ static void test_dropout(void **state)
 
 /* --- another executor ------------------------------------------------------------------------ */
 
-static struct { /* what was asked of it */
-    int opened, closed, sessions, on_any, runs;
-    pxi_workers *threads;
-} counts;
-
-static void counting_close(pxi_workers *workers)
-{
-    counts.closed++;
-    pxi_workers_close(counts.threads);
-    free(workers);
-}
-
-static px_status counting_session(pxi_workers *workers, int lane, const px_plan *plan,
-                                  px_session **out, px_error *err)
-{
-    (void)workers;
-    counts.sessions++;
-    counts.on_any += lane < 0;
-    return px_session_new(plan, out, err);
-}
-
-static px_status counting_run(pxi_workers *workers, int64_t count, pxi_executor_job job,
-                              void *context, pxi_executor_tick tick, void *tick_context,
-                              px_error *err)
-{
-    (void)workers;
-    counts.runs++;
-    return pxi_executor_threads.run(counts.threads, count, job, context, tick, tick_context, err);
-}
-
-static px_status counting_open(int lanes, pxi_workers **out, px_error *err);
-static const pxi_executor counting = {.name = "counting",
-                                      .open = counting_open,
-                                      .close = counting_close,
-                                      .session = counting_session,
-                                      .run = counting_run};
-
-static px_status counting_open(int lanes, pxi_workers **out, px_error *err)
-{
-    pxi_workers *made = pxi_calloc(1, sizeof *made);
-    counts.opened++;
-    PX_TRY(pxi_executor_threads.open(lanes, &counts.threads, err));
-    *made = (pxi_workers){.executor = &counting, .lanes = counts.threads->lanes};
-    *out = made;
-    return PX_OK;
-}
-
-/* A team and what is put beside its sessions have the executor's; the bytes are those of threads.
- */
+/* A team and what is put beside its sessions have the executor's; the bytes are the same. */
 static void test_executor_makes_all_sessions(void **state)
 {
     (void)state;
