@@ -50,23 +50,34 @@ px_status pxi_ranks_meet(const char *what, uint64_t mark, px_status status, int6
 /* The same where it may be alone, and has not failed: does nothing then. */
 px_status pxi_ranks_agree(const char *what, uint64_t mark, px_error *err);
 
+/* The same, alone too, and where nobody failed: what the first rank says. For whatever depends on a
+ * clock or a signal. */
+px_status pxi_ranks_first(const char *what, px_status status, int64_t job, uint64_t *number,
+                          px_error *err);
+
 /* The same, and where nobody failed: of every rank the bytes that it has, behind each other,
  * sizes[r] of rank r. The caller frees *all. */
 px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const void *mine,
                          size_t size, char **all, size_t *sizes, px_error *err);
+
+/* Right after a meeting, by all: of rank r sizes[r] bytes behind each other; and of what this one
+ * has, to[r] bytes for rank r, from[r] bytes of it. Below 2 GiB in all. */
+void pxi_ranks_gather(const void *mine, const size_t *sizes, void *all);
+void pxi_ranks_trade(const void *mine, const size_t *to, void *all, const size_t *from);
 
 /* --- the plug-in --------------------------------------------------------------------------------
  *
  * Functions are called by one thread. They return when all ranks have called them; a failure of the
  * machinery ends all processes.
  */
-#define PXI_RANKS_ABI 1
+#define PXI_RANKS_ABI 2
 typedef struct pxi_ranks_plugin {
     uint32_t abi;
     int rank, size;
     void (*gather)(const void *mine, size_t size, void *all);
     /* sizes[r] bytes of rank r. */
     void (*gather_some)(const void *mine, const size_t *sizes, void *all);
+    void (*trade)(const void *mine, const size_t *to, void *all, const size_t *from);
     void (*close)(void);
 } pxi_ranks_plugin;
 /* What the plug-in exports. NULL, with a sentence in *err, or PX_E_NOMEM: not possible. */

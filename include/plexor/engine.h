@@ -209,6 +209,12 @@ typedef struct px_team_step {
     /* After forward: reads the scores, and seeds the gradient of the loss. */
     px_batch_fn judge;
     void *context;
+    /* What these two leave of each sample, in arrays by its place in the batch, so that all ranks
+     * (internal/ranks.h) get it. */
+    struct {
+        void *base; /* NULL: no more */
+        size_t size;
+    } left[4];
 } px_team_step;
 
 /* Calls `work` for 0..count-1 on the team's workers, for who changes the weights in pieces. */

@@ -15,7 +15,7 @@
 enum { LOOKS = 200, SLEEP_LEAST_NS = 20000, SLEEP_MOST_NS = 2000000 };
 
 static MPI_Comm ranks = MPI_COMM_NULL;
-static int *counts, *offsets;
+static int *counts, *offsets, *own_counts, *own_offsets;
 
 static void mpi_wait(MPI_Request *request)
 {
@@ -40,20 +40,36 @@ static void mpi_gather(const void *mine, size_t size, void *all)
     mpi_wait(&request);
 }
 
-static void mpi_gather_some(const void *mine, const size_t *sizes, void *all)
+static void mpi_lay_out(const size_t *sizes, int *to_counts, int *to_offsets)
 {
-    MPI_Request request;
-    int rank, count;
+    int count;
     size_t offset = 0;
-    MPI_Comm_rank(ranks, &rank);
     MPI_Comm_size(ranks, &count);
     for (int r = 0; r < count; r++) {
         if (sizes[r] > INT_MAX - offset)
             MPI_Abort(ranks, 3); /* likewise */
-        counts[r] = (int)sizes[r];
-        offsets[r] = (int)offset;
+        to_counts[r] = (int)sizes[r];
+        to_offsets[r] = (int)offset;
         offset += sizes[r];
     }
+}
+
+static void mpi_trade(const void *mine, const size_t *to, void *all, const size_t *from)
+{
+    MPI_Request request;
+    mpi_lay_out(to, own_counts, own_offsets);
+    mpi_lay_out(from, counts, offsets);
+    MPI_Ialltoallv(mine, own_counts, own_offsets, MPI_BYTE, all, counts, offsets, MPI_BYTE, ranks,
+                   &request);
+    mpi_wait(&request);
+}
+
+static void mpi_gather_some(const void *mine, const size_t *sizes, void *all)
+{
+    MPI_Request request;
+    int rank;
+    MPI_Comm_rank(ranks, &rank);
+    mpi_lay_out(sizes, counts, offsets);
     MPI_Iallgatherv(mine, counts[rank], MPI_BYTE, all, counts, offsets, MPI_BYTE, ranks, &request);
     mpi_wait(&request);
 }
@@ -63,6 +79,8 @@ static void mpi_close(void)
     MPI_Comm_free(&ranks);
     free(counts);
     free(offsets);
+    free(own_counts);
+    free(own_offsets);
     MPI_Finalize();
 }
 
@@ -73,6 +91,7 @@ const pxi_ranks_plugin *plexor_ranks_open(px_error *err)
     static pxi_ranks_plugin self = {.abi = PXI_RANKS_ABI,
                                     .gather = mpi_gather,
                                     .gather_some = mpi_gather_some,
+                                    .trade = mpi_trade,
                                     .close = mpi_close};
     int got;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &got) != MPI_SUCCESS ||
@@ -85,7 +104,9 @@ const pxi_ranks_plugin *plexor_ranks_open(px_error *err)
     MPI_Comm_size(ranks, &self.size);
     counts = calloc((size_t)self.size, sizeof *counts);
     offsets = calloc((size_t)self.size, sizeof *offsets);
-    if (!counts || !offsets) {
+    own_counts = calloc((size_t)self.size, sizeof *own_counts);
+    own_offsets = calloc((size_t)self.size, sizeof *own_offsets);
+    if (!counts || !offsets || !own_counts || !own_offsets) {
         err->status = PX_E_NOMEM;
         return NULL;
     }

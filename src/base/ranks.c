@@ -172,6 +172,26 @@ px_status pxi_ranks_agree(const char *what, uint64_t mark, px_error *err)
     return pxi_ranks_together() ? pxi_ranks_meet(what, mark, PX_OK, 0, err) : PX_OK;
 }
 
+px_status pxi_ranks_first(const char *what, px_status status, int64_t job, uint64_t *number,
+                          px_error *err)
+{
+    if (!pxi_ranks_together())
+        return status;
+    PX_TRY(meet(what, (rank_word){.status = (int32_t)status, .job = job, .bytes = *number}, err));
+    *number = group.words[0].bytes;
+    return PX_OK;
+}
+
+void pxi_ranks_gather(const void *mine, const size_t *sizes, void *all)
+{
+    group.plugin->gather_some(mine, sizes, all);
+}
+
+void pxi_ranks_trade(const void *mine, const size_t *to, void *all, const size_t *from)
+{
+    group.plugin->trade(mine, to, all, from);
+}
+
 /* Piece by piece, so that there is never much more than what was asked for. */
 px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const void *mine,
                          size_t size, char **all, size_t *sizes, px_error *err)

@@ -90,7 +90,8 @@ px_status cli_part_open(const px_model *model, px_preprocess *pre, const char *s
     shown.progress = cli_tick;
     shown.context = CLI_WORDS("reading");
     const px_shape *input = model ? px_model_input_shape(model) : NULL;
-    return px_dataset_open_part(pre, input, spec, &shown, may_be_whole, out, err);
+    PX_TRY(px_dataset_open_part(pre, input, spec, &shown, may_be_whole, out, err));
+    return pxi_ranks_agree("the data", px_dataset_hash(*out), err);
 }
 
 px_status cli_inputs_open(const px_model *model, const cli_data *data, cli_inputs *out,

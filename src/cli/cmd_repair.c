@@ -540,5 +540,6 @@ const cli_command cli_command_repair = {
         "plexor repair net.onnx --train digits --adversary pgd --eps 0.1 --epochs 5 -o hard.onnx\n"
         "plexor repair net.onnx --train digits --add new/ --mode fixed:0.25 --epochs 5 -o b.onnx\n",
     .run = repair_run,
+    .ranks = true,
     .result = repair_fields,
 };

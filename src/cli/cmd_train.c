@@ -417,7 +417,7 @@ const cli_command cli_command_train = {
     .details =
         "What is not given comes from a recipe for the architecture; what was used is printed and "
         "written into the network's metadata, with preprocessing and class names. Same options, "
-        "data and seed give the same network, whatever the number of threads.\n\n"
+        "data and seed give the same network, whatever the number of threads and ranks.\n\n"
         "The state of the run is kept in a checkpoint beside the output until the network is "
         "written. After Ctrl-C, a crash or a power cut, the same command with --resume ends with "
         "the same weights as a run that was never stopped.\n\n"
@@ -434,5 +434,6 @@ const cli_command cli_command_train = {
         "plexor train --arch lenet5 --data fashion-mnist --adversary pgd --eps 0.1 -o hard.onnx\n"
         "plexor train lenet5.onnx --data more/ --freeze conv --epochs 3 -o tuned.onnx\n",
     .run = train_run,
+    .ranks = true,
     .result = train_fields,
 };

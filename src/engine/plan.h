@@ -62,6 +62,8 @@ typedef struct pxi_unit_kind {
      * and backward(); then meet() joins the states of all of them, and the rest follows. NULL: it
      * needs no one. */
     void (*meet)(const pxi_unit *unit, void *const *states, int count, bool backward);
+    /* What meet() reads of a state and other ranks have: *count doubles. */
+    double *(*said)(const pxi_unit *unit, void *state, bool backward, size_t *count);
     px_status (*forward_rest)(const pxi_unit *unit, px_session *session, void *state,
                               px_error *err);
     px_status (*backward_rest)(const pxi_unit *unit, px_session *session, void *state,

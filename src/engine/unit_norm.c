@@ -39,7 +39,7 @@ typedef struct norm_impl {
 } norm_impl;
 
 typedef struct norm_state { /* of one session; arrays per channel, `row_*` repeated to `wide` */
-    double count;
+    double *count;
     double *mean, *m2;      /* its own, before the meeting; then those of the whole batch */
     double *sum_g, *sum_gx; /* its own */
     double *inverse;        /* 1 / sqrt(var + epsilon) */
@@ -132,7 +132,7 @@ static px_status norm_attach(const pxi_unit *unit, px_session *session, void **o
     const norm_impl *impl = unit->impl;
     const size_t c = impl->channels, w = impl->wide;
     norm_state *state = pxi_calloc(1, sizeof *state);
-    double *doubles = pxi_calloc(5 * c, sizeof *doubles);
+    double *doubles = pxi_calloc(1 + 5 * c, sizeof *doubles);
     float *floats = pxi_calloc(7 * w, sizeof *floats);
     if (!state || !doubles || !floats) {
         free(state);
@@ -140,11 +140,12 @@ static px_status norm_attach(const pxi_unit *unit, px_session *session, void **o
         free(floats);
         return pxi_no_memory(err);
     }
-    *state = (norm_state){.mean = doubles,
-                          .m2 = doubles + c,
-                          .sum_g = doubles + 2 * c,
-                          .sum_gx = doubles + 3 * c,
-                          .inverse = doubles + 4 * c,
+    *state = (norm_state){.count = doubles,
+                          .mean = doubles + 1,
+                          .m2 = doubles + 1 + c,
+                          .sum_g = doubles + 1 + 2 * c,
+                          .sum_gx = doubles + 1 + 3 * c,
+                          .inverse = doubles + 1 + 4 * c,
                           .row_center = floats,
                           .row_scale = floats + w,
                           .row_shift = floats + 2 * w,
@@ -160,7 +161,7 @@ static void norm_detach(void *data)
     norm_state *state = data;
     if (!state)
         return;
-    free(state->mean);
+    free(state->count);
     free(state->row_center);
     free(state);
 }
@@ -305,17 +306,17 @@ static px_status norm_forward(const pxi_unit *unit, px_session *session, void *d
     norm_state *state = data;
     const float *x = pxi_cell_data(session, unit->in[0]);
     const size_t pixels = norm_pixels(impl, session);
-    state->count = (double)pixels;
+    *state->count = (double)pixels;
     norm_sums(impl, state, NORM_VALUES, x, NULL, pixels, (double *const[]){state->mean, NULL});
     for (size_t c = 0; c < impl->channels; c++) {
-        state->mean[c] /= state->count;
+        state->mean[c] /= *state->count;
         state->row_center[c] = (float)state->mean[c];
     }
     norm_repeat(impl, state->row_center);
     norm_sums(impl, state, NORM_SQUARES, x, NULL, pixels, (double *const[]){state->m2, NULL});
     for (size_t c = 0; c < impl->channels; c++) { /* about the mean itself, not its rounded value */
         const double off = state->mean[c] - (double)state->row_center[c];
-        const double m2 = state->m2[c] - state->count * off * off;
+        const double m2 = state->m2[c] - *state->count * off * off;
         state->m2[c] = m2 < 0.0 ? 0.0 : m2; /* NaN stays */
     }
     return PX_OK;
@@ -324,14 +325,14 @@ static px_status norm_forward(const pxi_unit *unit, px_session *session, void *d
 static void norm_share_forward(const norm_impl *impl, norm_state *const *states, int count)
 {
     norm_state *first = states[0];
-    double n = first->count;
+    double n = *first->count;
     for (int s = 1; s < count; s++) {
         const norm_state *other = states[s];
-        const double all = n + other->count;
+        const double all = n + *other->count;
         for (size_t c = 0; c < impl->channels; c++) {
             const double delta = other->mean[c] - first->mean[c];
-            first->mean[c] += delta * other->count / all;
-            first->m2[c] += other->m2[c] + delta * delta * n * other->count / all;
+            first->mean[c] += delta * *other->count / all;
+            first->m2[c] += other->m2[c] + delta * delta * n * *other->count / all;
         }
         n = all;
     }
@@ -345,10 +346,10 @@ static void norm_share_forward(const norm_impl *impl, norm_state *const *states,
     norm_repeat(impl, first->row_center);
     norm_repeat(impl, first->row_scale);
     norm_repeat(impl, first->row_shift);
-    first->count = n;
+    *first->count = n;
     for (int s = 1; s < count; s++) {
         norm_state *other = states[s];
-        other->count = n;
+        *other->count = n;
         memcpy(other->inverse, first->inverse, impl->channels * sizeof *other->inverse);
         memcpy(other->row_center, first->row_center, 3 * impl->wide * sizeof *other->row_center);
     }
@@ -439,8 +440,8 @@ static void norm_share_backward(const norm_impl *impl, norm_state *const *states
     for (size_t c = 0; c < impl->channels; c++) {
         const double scale = (double)impl->gamma[c] * first->inverse[c];
         const double square = first->inverse[c] * first->inverse[c];
-        first->row_slope[c] = (float)(-scale * square * first->sum_gx[c] / first->count);
-        first->row_level[c] = (float)(-scale * first->sum_g[c] / first->count);
+        first->row_slope[c] = (float)(-scale * square * first->sum_gx[c] / *first->count);
+        first->row_level[c] = (float)(-scale * first->sum_g[c] / *first->count);
     }
     norm_repeat(impl, first->row_slope);
     norm_repeat(impl, first->row_level);
@@ -500,6 +501,14 @@ static void norm_meet(const pxi_unit *unit, void *const *states, int count, bool
         norm_share_forward(impl, mine, count);
 }
 
+static double *norm_said(const pxi_unit *unit, void *data, bool backward, size_t *count)
+{
+    const norm_impl *impl = unit->impl;
+    const norm_state *state = data;
+    *count = 2 * impl->channels + !backward;
+    return backward ? state->sum_g : state->count;
+}
+
 /* Running statistics as PyTorch moves them: with the unbiased variance. ONNX's momentum is the part
  * that stays. */
 static void norm_commit(const pxi_unit *unit, void *data, double share)
@@ -507,7 +516,7 @@ static void norm_commit(const pxi_unit *unit, void *data, double share)
     const norm_impl *impl = unit->impl;
     const norm_state *state = data;
     const double stays = 1.0 - share + share * impl->momentum;
-    const double unbiased = state->count > 1.0 ? state->count - 1.0 : 1.0;
+    const double unbiased = *state->count > 1.0 ? *state->count - 1.0 : 1.0;
     for (size_t c = 0; c < impl->channels; c++) {
         impl->running_mean[c] =
             (float)(stays * (double)impl->running_mean[c] + (1.0 - stays) * state->mean[c]);
@@ -524,6 +533,7 @@ const pxi_unit_kind pxi_unit_norm = {
     .forward = norm_forward,
     .backward = norm_backward,
     .meet = norm_meet,
+    .said = norm_said,
     .forward_rest = norm_forward_rest,
     .backward_rest = norm_backward_rest,
     .commit = norm_commit,

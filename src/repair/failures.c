@@ -217,6 +217,9 @@ static px_status work_improving(failures_work *w, px_failures_counts *counts, px
     PX_TRY(work_observe(w, err));
     PX_TRY(work_open(w, err));
     const int64_t batch = pxi_pass_batch(w->pass);
+    const pxi_left left = {
+        .each = batch, .count = w->wrong.count, .array = {{w->improves, sizeof *w->improves}}};
+    pxi_pass_leaves(w->pass, &left);
     PX_TRY(pxi_pass_each(w->pass, (w->wrong.count + batch - 1) / batch, NULL, work_ask, w, err));
     if (!o->pairwise)
         counts->coverage_before = px_cover_value(w->cover, 0).value;

@@ -12,6 +12,7 @@
 #include <internal/engine.h>
 #include <internal/field.h>
 #include <internal/npz_meta.h>
+#include <internal/ranks.h>
 #include <internal/weights.h>
 #include <plexor/json.h>
 #include <signal.h>
@@ -153,6 +154,8 @@ static void load_clean(const char *path)
 static px_status checkpoint_remove(const px_trainer *t, px_error *err)
 {
     px_npz *npz = NULL;
+    if (pxi_ranks_mute())
+        return PX_OK;
     PX_TRY(px_npz_open(t->o.checkpoint, &npz, err));
     const bool own = px_npz_get(npz, "meta") && px_npz_get(npz, "history");
     px_npz_close(npz);
@@ -161,11 +164,11 @@ static px_status checkpoint_remove(const px_trainer *t, px_error *err)
     return unlink(t->o.checkpoint) == 0 ? PX_OK : pxi_file_fail(err, t->o.checkpoint, "remove");
 }
 
-px_status pxi_checkpoint_open(px_trainer *t, px_error *err)
+static px_status checkpoint_find(px_trainer *t, px_error *err)
 {
     struct stat info;
     t->checkpoint_step = -1;
-    if (t->o.checkpoint && (t->o.resume || t->o.fresh))
+    if (t->o.checkpoint && !pxi_ranks_mute() && (t->o.resume || t->o.fresh))
         load_clean(t->o.checkpoint);
     if (!t->o.checkpoint || stat(t->o.checkpoint, &info) != 0)
         return PX_OK;
@@ -186,4 +189,13 @@ px_status pxi_checkpoint_open(px_trainer *t, px_error *err)
     if (status == PX_OK)
         t->resumed_step = t->checkpoint_step = pxi_train_steps_done(t);
     return status;
+}
+
+px_status pxi_checkpoint_open(px_trainer *t, px_error *err)
+{
+    px_status status = checkpoint_find(t, err);
+    if (!pxi_ranks_together())
+        return status;
+    PX_TRY(pxi_ranks_meet("a checkpoint that is looked for", 0, status, 0, err));
+    return pxi_ranks_agree("the checkpoint", (uint64_t)t->resumed_step, err);
 }

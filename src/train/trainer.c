@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <internal/build.h>
 #include <internal/engine.h>
+#include <internal/ranks.h>
 #include <internal/weights.h>
 #include <inttypes.h>
 #include <math.h>
@@ -358,7 +359,7 @@ px_status px_trainer_freeze(const px_trainer *t, const px_property *set, size_t 
 
 px_status px_trainer_discard(px_trainer *t, px_error *err)
 {
-    if (t->o.checkpoint && unlink(t->o.checkpoint) != 0 && errno != ENOENT)
+    if (t->o.checkpoint && !pxi_ranks_mute() && unlink(t->o.checkpoint) != 0 && errno != ENOENT)
         return px_fail(err, PX_E_IO, "'%s': cannot remove: %s", t->o.checkpoint, strerror(errno));
     return PX_OK;
 }

@@ -83,6 +83,7 @@ struct px_trainer {
     int64_t ran; /* inputs and seconds of this process, for the rate */
     double ran_s;
     bool diverged;
+    bool due; /* for a checkpoint, by the clock */
 };
 
 /* trainer_frozen.c: frozen[i] = weight i belongs to a layer that `layers` chooses. */

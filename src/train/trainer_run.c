@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <internal/data.h>
+#include <internal/ranks.h>
 #include <internal/weights.h>
 #include <inttypes.h>
 #include <math.h>
@@ -206,11 +207,22 @@ static px_status run_cancel(px_trainer *t, px_error *err)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
+/* What clocks and signals say after a step, for all ranks the same. */
+static px_status run_ask(px_trainer *t, px_error *err)
+{
+    const bool due =
+        t->o.checkpoint_s > 0.0 && px_clock_s() - t->checkpoint_at_s >= t->o.checkpoint_s;
+    uint64_t said = (uint64_t)run_tell(t, false) | (uint64_t)due << 1;
+    PX_TRY(pxi_ranks_first("the end of a step", PX_OK, 0, &said, err));
+    t->due = (said & 2) != 0;
+    return said & 1 ? PX_OK : px_fail(err, PX_E_CANCELLED, "cancelled");
+}
+
 static bool run_checkpoint_due(const px_trainer *t)
 {
     if (!t->o.checkpoint)
         return false;
-    return (t->o.checkpoint_s > 0.0 && px_clock_s() - t->checkpoint_at_s >= t->o.checkpoint_s) ||
+    return t->due ||
            (t->o.checkpoint_steps > 0 &&
             pxi_train_steps_done(t) - PX_MAX(t->checkpoint_step, 0) >= t->o.checkpoint_steps);
 }
@@ -256,8 +268,7 @@ static px_status run_one(px_trainer *t, px_error *err)
         PX_TRY(pxi_train_step(t, err));
         if (t->diverged)
             return run_diverge(t, "the loss is not a number", s->step + 1, err);
-        if (!run_tell(t, false))
-            return px_fail(err, PX_E_CANCELLED, "cancelled");
+        PX_TRY(run_ask(t, err));
     }
     const bool closed = s->step == t->steps;
     bool stays = true;

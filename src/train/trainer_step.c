@@ -132,6 +132,9 @@ px_status pxi_train_step(px_trainer *t, px_error *err)
         .load = step_load,
         .judge = step_judge,
         .context = t,
+        .left = {{t->labels, sizeof *t->labels},
+                 {t->losses, sizeof *t->losses},
+                 {t->predictions, sizeof *t->predictions}},
     };
     if (t->adversary)
         PX_TRY(pxi_adversary_make(t->adversary, s->epoch, t->o.epochs, s->step, err));

@@ -80,6 +80,8 @@ RUNS = {
     "train-adversary": "plexor train NET --data digits --train-limit 200 --test none --epochs 1 --adversary pgd -q --json -o net.onnx",
     "repair": "plexor attack NET --data digits --limit 60 -q --json -o a.campaign\n"
               "plexor repair NET --train digits --train-limit 300 --add a.campaign --test-limit 100 --epochs 1 -q --json -o net.onnx",
+    "repair-generated": "plexor repair NET --train digits --train-limit 200 --generate dh --keep improving --test-limit 100 --epochs 1 -q "
+                        "--json -o net.onnx",
     "describe": f"plexor describe NET {DATA} --layers conv --describer dissect -q --json -o words",
     "describe-trained": "plexor describe NET --data digits --limit 200 --layers conv --virtual 60 --epochs 1 --hidden 16 --beam 2 "
                         "-q --json -o words",
