@@ -64,10 +64,12 @@ typedef struct pxi_batch {
  * can be divided among ranks (ranks.h), and all get what the others' jobs left. Job j leaves, in
  * each array, `size` bytes for each of the units [j * each, (j + 1) * each) below `count`, and what
  * pack() adds. What is the same for all jobs or left in lanes is not keyed, and such a run not
- * divided. */
+ * divided. The first jobs may be ones that every rank does, and leave nothing: j counts from those
+ * behind them then. */
 enum { PXI_LEFT_ARRAYS = 40 };
 typedef struct pxi_left {
     int64_t each, count; /* of items, where these are run: filled in */
+    int64_t beside;      /* jobs that every rank does */
     struct {
         void *base; /* NULL: none */
         size_t size;

@@ -3,6 +3,7 @@
 #define PXI_INTERNAL_ROW_READER_H
 
 #include <plexor/cover.h>
+#include <plexor/text.h>
 
 typedef struct pxi_row_set { /* the extractors of a run together; immutable, shared */
     const px_model *model;
@@ -53,6 +54,11 @@ px_status pxi_reader_new(const pxi_row_set *set, int64_t batch, bool block, px_r
  * their place modulo its capacity. The facts' index and label must be there. */
 px_status pxi_reader_read(px_reader *reader, px_session *session, int64_t at, int64_t samples,
                           px_error *err);
+
+/* What the last public forward left, for another rank's reader of the same set. */
+void pxi_reader_pack(const px_reader *reader, px_text *to);
+/* False: there are not so many bytes. Moves on behind what it took. */
+bool pxi_reader_unpack(px_reader *reader, const char **bytes, size_t *size);
 
 /* Rows first..first+count-1 of the block, which must lie in one piece. */
 px_rows pxi_reader_rows(const px_reader *reader, size_t extractor, int64_t first, int64_t count);

@@ -525,6 +525,7 @@ const cli_command cli_command_fuzz = {
                 "plexor fuzz net.onnx --data digits --policy nlc --guide nlc -o nlc.campaign "
                 "--turns 10000\n",
     .run = fuzz_run,
+    .ranks = true,
     .signal_is_done = true,
     .result = fuzz_fields,
 };

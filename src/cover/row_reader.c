@@ -261,3 +261,42 @@ px_status px_reader_forward(px_reader *r, px_session *session, int64_t samples,
     r->filled = samples;
     return PX_OK;
 }
+
+/* --- between ranks --------------------------------------------------------------------------- */
+
+void pxi_reader_pack(const px_reader *r, px_text *to)
+{
+    const size_t filled = (size_t)r->filled;
+    px_text_add_bytes(to, (const char *)&r->filled, sizeof r->filled);
+    px_text_add_bytes(to, (const char *)r->facts, filled * sizeof *r->facts);
+    for (size_t e = 0; e < r->set->count; e++) {
+        const size_t width = (size_t)r->set->extractors[e]->width;
+        px_text_add_bytes(to, (const char *)r->rejected[e], filled * sizeof **r->rejected);
+        px_text_add_bytes(to, (const char *)r->rows[e], filled * width * sizeof **r->rows);
+    }
+}
+
+static bool reader_take(void *to, size_t bytes, const char **from, size_t *size)
+{
+    if (bytes > *size)
+        return false;
+    memcpy(to, *from, bytes);
+    *from += bytes;
+    *size -= bytes;
+    return true;
+}
+
+bool pxi_reader_unpack(px_reader *r, const char **bytes, size_t *size)
+{
+    if (!reader_take(&r->filled, sizeof r->filled, bytes, size) || r->filled < 0 ||
+        r->filled > r->batch)
+        return false;
+    const size_t filled = (size_t)r->filled;
+    bool good = reader_take(r->facts, filled * sizeof *r->facts, bytes, size);
+    for (size_t e = 0; good && e < r->set->count; e++) {
+        const size_t width = (size_t)r->set->extractors[e]->width;
+        good = reader_take(r->rejected[e], filled * sizeof **r->rejected, bytes, size) &&
+               reader_take(r->rows[e], filled * width * sizeof **r->rows, bytes, size);
+    }
+    return good;
+}

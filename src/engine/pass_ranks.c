@@ -19,7 +19,9 @@ static px_status ranked_job(void *context, int lane, int64_t own, px_error *err)
 {
     ranked_run *run = context;
     pxi_pass *pass = run->pass;
-    const int64_t job = pass->stream ? own : own * pass->ranks + run->rank;
+    const int64_t beside = pass->left->beside;
+    const int64_t job =
+        pass->stream || own < beside ? own : beside + (own - beside) * pass->ranks + run->rank;
     const px_status status = pxi_pass_job(pass, lane, job, err);
     if (status != PX_OK && status != PX_E_CANCELLED) {
         pthread_mutex_lock(&pass->lock);
@@ -44,6 +46,7 @@ static char *job_part(const pxi_left *left, size_t i, int64_t job, size_t *size)
     return (char *)left->array[i].base + (size_t)first * left->array[i].size;
 }
 
+/* Jobs are those behind the ones that every rank does. */
 static px_status job_pack(const pxi_left *left, int64_t job, px_text *to, px_error *err)
 {
     left_head head = {.job = job};
@@ -145,7 +148,8 @@ px_status pxi_pass_divide(pxi_pass *pass, int64_t count, pxi_executor_tick tick,
         return status;
     }
     const int64_t ranks = pass->ranks;
-    const int64_t own = pass->stream ? count : count / ranks + (run.rank < count % ranks);
+    const int64_t beside = pass->left->beside, dealt = count - beside;
+    const int64_t own = pass->stream ? count : beside + dealt / ranks + (run.rank < dealt % ranks);
     px_error failure = {0};
     px_status status = executor->run(pass->workers, own, ranked_job, &run, tick, pass, &failure);
     (void)pxi_ranks_apart(apart);
@@ -157,6 +161,6 @@ px_status pxi_pass_divide(pxi_pass *pass, int64_t count, pxi_executor_tick tick,
     if (err)
         *err = failure;
     px_error ignored = {0};
-    return swap_left(pass->left, run.rank, pass->ranks, pass->stream ? pass->stream_count : count,
+    return swap_left(pass->left, run.rank, pass->ranks, pass->stream ? pass->stream_count : dealt,
                      run.failed, status, err ? err : &ignored);
 }

@@ -8,6 +8,7 @@
 #include "generate/seed_names.h"
 #include <internal/graph.h>
 #include <internal/pixel_rule.h>
+#include <internal/ranks.h>
 
 #include <internal/fuzz.h>
 #include <internal/mutate.h>
@@ -65,6 +66,10 @@ static px_status profile_put(const px_fuzz *fuzz, px_error *err)
     size_t size = 0;
     px_status status =
         path ? px_profile_save(fuzz->options.profile, path, err) : pxi_no_memory(err);
+    if (pxi_ranks_mute()) { /* it has no file, and its database goes with it */
+        free(path);
+        return status;
+    }
     PX_THEN(status, pxi_file_read(path, PX_CAMPAIGN_BLOB_MOST, &bytes, &size, err));
     PX_THEN(status, px_campaign_put_blob(fuzz->campaign, FUZZ_PROFILE, bytes, size, err));
     if (path)
@@ -454,7 +459,7 @@ static bool fuzz_limit(px_fuzz *fuzz, const px_fuzz_limits *limits)
                  fuzz->exhausted ? "nothing is left to pick" : "no number is left for a turn");
         return true;
     }
-    if (limits->seconds > 0.0 && pxi_fuzz_seconds(fuzz) >= limits->seconds) {
+    if (fuzz->late) {
         snprintf(fuzz->stopped, sizeof fuzz->stopped, "%g seconds", limits->seconds);
         return true;
     }
@@ -487,37 +492,65 @@ static px_status fuzz_turn(px_fuzz *fuzz, px_error *err)
 
 typedef struct fuzz_clock { /* when what was done last */
     double commit, commit_took, told, stats;
+    int64_t waves; /* when ranks met */
 } fuzz_clock;
 
-/* Between turns: makes permanent, writes, tells; *go_on false: the caller wants to stop. */
-static px_status fuzz_between(px_fuzz *fuzz, fuzz_clock *last, bool *go_on, px_error *err)
+enum { FUZZ_LATE = 1, FUZZ_ENOUGH = 2, FUZZ_COMMIT = 4, FUZZ_STATS = 8 };
+
+/* Between turns: tells the caller, and finds out what clocks and the caller say, of FUZZ_; on
+ * several ranks what they say to the first. */
+static px_status fuzz_ask(px_fuzz *fuzz, const px_fuzz_limits *limits, fuzz_clock *last,
+                          uint64_t *says, px_error *err)
 {
     const double clock = px_clock_s();
-    if (clock - last->commit > fmax(FUZZ_COMMIT_S, FUZZ_COMMIT_SHARE * last->commit_took)) {
-        PX_TRY(pxi_fuzz_commit(fuzz, err));
-        last->commit = px_clock_s();
-        last->commit_took = last->commit - clock;
+    *says = 0;
+    if (limits->seconds > 0.0 && pxi_fuzz_seconds(fuzz) >= limits->seconds)
+        *says |= FUZZ_LATE;
+    if (clock - last->commit > fmax(FUZZ_COMMIT_S, FUZZ_COMMIT_SHARE * last->commit_took))
+        *says |= FUZZ_COMMIT;
+    if (clock - last->told >= FUZZ_TELL_S) {
+        last->told = clock;
+        fuzz->shown.executions_per_s_now = fuzz->now.executions_per_s_now = fuzz_rate_now(fuzz);
+        if (clock - last->stats > FUZZ_STATS_S)
+            *says |= FUZZ_STATS;
+        const px_fuzz_report report = px_fuzz_report_get(fuzz);
+        if (fuzz->options.progress && !fuzz->options.progress(fuzz->options.context, &report))
+            *says |= FUZZ_ENOUGH;
     }
-    if (clock - last->told < FUZZ_TELL_S)
+    if (!pxi_ranks_together())
         return PX_OK;
-    last->told = clock;
-    fuzz->shown.executions_per_s_now = fuzz->now.executions_per_s_now = fuzz_rate_now(fuzz);
-    if (clock - last->stats > FUZZ_STATS_S) {
-        last->stats = clock;
-        PX_TRY(fuzz_write_stats(fuzz, err));
-    }
-    const px_fuzz_report report = px_fuzz_report_get(fuzz);
-    *go_on = !fuzz->options.progress || fuzz->options.progress(fuzz->options.context, &report);
+    if (fuzz->engine->waves && last->waves == fuzz->waves)
+        *says = 0; /* they did not meet */
+    else
+        PX_TRY(pxi_ranks_first("a turn of the campaign", PX_OK, 0, says, err));
+    last->waves = fuzz->waves;
     return PX_OK;
 }
 
 static px_status fuzz_turns(px_fuzz *fuzz, const px_fuzz_limits *limits, bool *go_on, px_error *err)
 {
     const double clock = px_clock_s();
-    fuzz_clock last = {.commit = clock, .stats = clock};
-    while (*go_on && !fuzz_limit(fuzz, limits)) {
+    fuzz_clock last = {.commit = clock, .told = clock, .stats = clock, .waves = -1};
+    uint64_t says;
+    PX_TRY(fuzz_ask(fuzz, limits, &last, &says, err)); /* the time may be over */
+    last.told = 0.0;                                   /* after the first turn */
+    for (;;) {
+        if (says & FUZZ_COMMIT) {
+            const double start = px_clock_s();
+            PX_TRY(pxi_fuzz_commit(fuzz, err));
+            last.commit = px_clock_s();
+            last.commit_took = last.commit - start;
+        }
+        if (says & FUZZ_STATS) {
+            last.stats = px_clock_s();
+            PX_TRY(fuzz_write_stats(fuzz, err));
+        }
+        *go_on = !(says & FUZZ_ENOUGH);
+        fuzz->late = (says & FUZZ_LATE) != 0;
+        if (!*go_on || fuzz_limit(fuzz, limits))
+            break;
         PX_TRY(fuzz_turn(fuzz, err));
-        PX_TRY(fuzz_between(fuzz, &last, go_on, err));
+        PX_TRY(fuzz_ask(fuzz, limits, &last, &says, err));
     }
     PX_TRY(pxi_fuzz_commit(fuzz, err));
     return fuzz_write_stats(fuzz, err);

@@ -7,6 +7,8 @@
 #include <internal/block_run.h>
 #include <internal/cover.h>
 #include <internal/probe.h>
+#include <internal/ranks.h>
+#include <internal/row_reader.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +58,7 @@ px_status pxi_fuzz_forward_open(px_fuzz *fuzz, px_error *err)
             task.batch = pxi_probe_batch(rows->extractors[e]->probe, task.batch);
     }
     PX_TRY(pxi_pass_open(&task, &wants, &visitor, &fuzz->pass, err));
-    fuzz->workers = pxi_pass_lanes(fuzz->pass);
+    fuzz->workers = pxi_pass_lanes(fuzz->pass) * (pxi_ranks_together() ? pxi_rank_count() : 1);
     fuzz->batch = pxi_pass_batch(fuzz->pass);
     const int64_t row = PX_MAX(forward_width(fuzz), 1) * (int64_t)sizeof(float) * fuzz->batch;
     const int64_t each = (FORWARD_WAVE + fuzz->batch - 1) / fuzz->batch; /* slots of a worker */
@@ -163,6 +165,26 @@ static px_status forward_batch(void *context, pxi_lane *lane, int64_t index, px_
                             err);
 }
 
+/* The rows of one batch, for other ranks. */
+static px_status forward_pack(void *context, int64_t batch, px_text *to, px_error *err)
+{
+    const px_fuzz *fuzz = ((const forward_job *)context)->fuzz;
+    (void)err;
+    if (fuzz->cover)
+        pxi_reader_pack(fuzz->readers[(size_t)batch % fuzz->slots], to);
+    return PX_OK;
+}
+
+static px_status forward_unpack(void *context, int64_t batch, const char *bytes, size_t size,
+                                px_error *err)
+{
+    const px_fuzz *fuzz = ((const forward_job *)context)->fuzz;
+    return !fuzz->cover ||
+                   pxi_reader_unpack(fuzz->readers[(size_t)batch % fuzz->slots], &bytes, &size)
+               ? PX_OK
+               : px_fail(err, PX_E_INTERNAL, "another rank's rows cannot be read");
+}
+
 px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, const int64_t *rows, int64_t count,
                          pxi_fuzz_verdict *out, px_error *err)
 {
@@ -174,6 +196,13 @@ px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, const int64_t *rows,
                            .rows = rows ? rows + first : NULL,
                            .count = PX_MIN(most, count - first),
                            .out = out + first};
+        const pxi_left left = {.each = fuzz->batch,
+                               .count = job.count,
+                               .array = {{job.out, sizeof *job.out}},
+                               .context = &job,
+                               .pack = forward_pack,
+                               .unpack = forward_unpack};
+        pxi_pass_leaves(fuzz->pass, &left);
         PX_TRY(pxi_pass_each(fuzz->pass, (job.count + fuzz->batch - 1) / fuzz->batch, NULL,
                              forward_batch, &job, err));
     }

@@ -36,6 +36,7 @@ typedef struct pxi_fuzz_engine {
     /* Fills queue, pending, current, depth, cycles, stage, yields and notes. NULL: has none. */
     void (*report)(const void *state, px_fuzz_report *report);
     void (*close)(void *state); /* NULL is fine */
+    bool waves; /* turns may have none: ranks meet after one that had; else after each */
     /* Where it has no guide but measures coverage itself: the criterion's name, and its value. */
     const char *criterion;
     px_coverage (*coverage)(const void *state);
@@ -115,10 +116,11 @@ struct px_fuzz {
 
     /* Running models[0], and as many readers as batches are looked at together (fuzz_forward.c). */
     pxi_pass *pass;
-    int workers;
+    int workers; /* of all ranks */
     int64_t batch;
     px_reader **readers; /* NULL entries: there is no guide */
     size_t slots;
+    int64_t waves; /* so far, of an engine that has them */
 
     pxi_fuzz_seed *seeds;
     size_t seed_count;
@@ -144,6 +146,7 @@ struct px_fuzz {
     pxi_fuzz_modes *modes;      /* NULL: nothing is mutated */
     bool *class_hit, *type_hit; /* [classes], [classes][classes]; the latter NULL: too many */
     bool broken;                /* memory is ahead of the campaign: only good for px_fuzz_free() */
+    bool late;                  /* the time is over */
     bool exhausted;             /* set by the engine: there is nothing left to do */
     char stopped[64];
 };

@@ -444,5 +444,6 @@ const pxi_fuzz_engine pxi_fuzz_engine_loop = {
     .save = loop_save,
     .report = loop_report,
     .close = loop_close,
+    .waves = true,
     .coverage = loop_coverage,
 };

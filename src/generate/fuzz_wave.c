@@ -9,13 +9,15 @@
  * with the next wave, and what lies ahead stays good. A guess that fails costs time and nothing
  * else: the mutants it was made for are never looked at, and are not counted.
  *
- * One job of the wave writes what the last one found.
+ * One job of the wave writes what the last one found. On several ranks (internal/ranks.h) all have
+ * the same queue and walk over the same mutants; the batches of a wave are dealt out.
  */
 #include "generate/fuzz_paths.h"
 
 #include "base/memory.h"
 
 #include <internal/mutate.h>
+#include <internal/row_reader.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,6 +290,87 @@ static px_status wave_job(void *context, pxi_lane *lane, int64_t index, px_error
     return PX_OK;
 }
 
+/* --- on several ranks ------------------------------------------------------------------------ */
+
+typedef struct wave_left { /* of an item; behind it pixels, if it is valid */
+    int64_t number, row;
+    size_t slot;
+    uint32_t tried[PXI_MUTANT_ENTRIES];
+    pxi_mutant made;
+    pxi_fuzz_verdict verdict;
+} wave_left;
+
+/* What batch `job` of a wave left: its items, and the rows that the guide reads. */
+static px_status wave_pack(void *context, int64_t job, px_text *to, px_error *err)
+{
+    const pxi_loop *loop = context;
+    const px_fuzz *fuzz = loop->fuzz;
+    const size_t batch = (size_t)fuzz->batch, first = (size_t)job * batch;
+    bool rows = false;
+    (void)err;
+    for (size_t i = first; i < PX_MIN(first + batch, loop->fresh_count); i++) {
+        const pxi_wave_item *item = &loop->items[loop->fresh[i]];
+        wave_left left = {.number = item->number,
+                          .row = item->row,
+                          .slot = item->slot,
+                          .made = item->made,
+                          .verdict = item->verdict};
+        memcpy(left.tried, item->tried, sizeof left.tried);
+        px_text_add_bytes(to, (const char *)&left, sizeof left);
+        if (item->made.valid)
+            px_text_add_bytes(to, (const char *)loop->pixels + loop->fresh[i] * loop->rule.size,
+                              loop->rule.size);
+        rows |= item->made.valid;
+    }
+    if (rows && fuzz->cover)
+        pxi_reader_pack(fuzz->readers[loop->slots[job]], to);
+    return PX_OK;
+}
+
+static bool wave_take(void *to, size_t bytes, const char **from, size_t *size)
+{
+    if (bytes > *size)
+        return false;
+    memcpy(to, *from, bytes);
+    *from += bytes;
+    *size -= bytes;
+    return true;
+}
+
+static px_status wave_unpack(void *context, int64_t job, const char *bytes, size_t size,
+                             px_error *err)
+{
+    pxi_loop *loop = context;
+    const px_fuzz *fuzz = loop->fuzz;
+    const size_t batch = (size_t)fuzz->batch, first = (size_t)job * batch;
+    bool rows = false, good = true;
+    for (size_t i = first; good && i < PX_MIN(first + batch, loop->fresh_count); i++) {
+        pxi_wave_item *item = &loop->items[loop->fresh[i]];
+        wave_left left;
+        good = wave_take(&left, sizeof left, &bytes, &size) &&
+               left.made.entry < loop->rule.all.set->entry_count;
+        if (!good)
+            break;
+        item->number = left.number;
+        item->row = left.row;
+        item->slot = left.slot;
+        item->made = left.made;
+        item->made.drawn.mutation = loop->rule.all.set->entries[left.made.entry].mutation;
+        item->made.drawn.styles = loop->rule.all.styles;
+        item->verdict = left.verdict;
+        memcpy(item->tried, left.tried, sizeof item->tried);
+        good = !item->made.valid || wave_take(loop->pixels + loop->fresh[i] * loop->rule.size,
+                                              loop->rule.size, &bytes, &size);
+        rows |= item->made.valid;
+    }
+    if (good && rows && fuzz->cover)
+        good = pxi_reader_unpack(fuzz->readers[loop->slots[job]], &bytes, &size);
+    return good ? PX_OK
+                : px_fail(err, PX_E_INTERNAL, "another rank's part of a wave cannot be read");
+}
+
+/* --- a wave ---------------------------------------------------------------------------------- */
+
 /* The item that begins with this mutant, if the wave has it. */
 static const pxi_wave_item *wave_find(pxi_loop *loop, int64_t turn, size_t entry, int64_t number)
 {
@@ -310,7 +393,10 @@ px_status pxi_wave_get(pxi_loop *loop, const pxi_loop_turn *turn, size_t pick, i
     PX_TRY(wave_plan(loop, turn, number, err));
     const int64_t batches =
         ((int64_t)loop->fresh_count + loop->fuzz->batch - 1) / loop->fuzz->batch;
+    const pxi_left left = {.beside = 1, .context = loop, .pack = wave_pack, .unpack = wave_unpack};
+    pxi_pass_leaves(loop->fuzz->pass, &left);
     PX_TRY(pxi_pass_each(loop->fuzz->pass, 1 + batches, NULL, wave_job, loop, err));
+    loop->fuzz->waves++;
     if (loop->paths)
         PX_TRY(pxi_loop_paths_wave(loop, err));
     *out = wave_find(loop, turn->turn, turn->entry[pick], number);

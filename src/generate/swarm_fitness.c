@@ -39,7 +39,7 @@ static px_status excite_init(pxi_excite *e, px_error *err)
 {
     px_fuzz *fuzz = e->fuzz;
     px_shapley_options options = px_shapley_options_default();
-    options.threads = fuzz->workers;
+    options.threads = pxi_pass_lanes(fuzz->pass);
     if (e->rule.objective == PXI_OBJECTIVE_SHAPLEY)
         PX_TRY(px_shapley_check_lambda(e->rule.norm, e->rule.lambda, err));
     PX_TRY(px_shapley_new(fuzz->models[0], &fuzz->feed_shape, &options, &e->shapley, err));

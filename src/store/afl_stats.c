@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/ranks.h>
 #include <internal/store.h>
 #include <internal/system.h>
 #include <inttypes.h>
@@ -191,7 +192,7 @@ px_status px_campaign_write_stats(px_campaign *campaign, const px_campaign_figur
     px_text_clear(&path);
     px_text_format(&path, "%s/plot_data", campaign->folder);
     PX_THEN_IF(status, px_text_failed(&path), pxi_store_nomem(campaign, err));
-    PX_THEN_IF(status, !plot_append(campaign, px_text_get(&path), figures),
+    PX_THEN_IF(status, !pxi_ranks_mute() && !plot_append(campaign, px_text_get(&path), figures),
                errno == ENOMEM ? pxi_store_nomem(campaign, err)
                                : px_fail(err, PX_E_IO, "'%s': cannot be written: %s",
                                          px_text_get(&path), strerror(errno)));
