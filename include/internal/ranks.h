@@ -60,6 +60,10 @@ px_status pxi_ranks_first(const char *what, px_status status, int64_t job, uint6
 px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const void *mine,
                          size_t size, char **all, size_t *sizes, px_error *err);
 
+/* Together: the sums of all ranks' numbers, for all. */
+px_status pxi_ranks_add(const char *what, px_status status, uint64_t *numbers, size_t count,
+                        px_error *err);
+
 /* Right after a meeting, by all: of rank r sizes[r] bytes behind each other; and of what this one
  * has, to[r] bytes for rank r, from[r] bytes of it. Below 2 GiB in all. */
 void pxi_ranks_gather(const void *mine, const size_t *sizes, void *all);

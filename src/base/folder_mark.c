@@ -222,12 +222,10 @@ px_status pxi_mark_look(const char *folder, const char *command, const char *con
     return mark_judge(folder, command, names, count, NULL, err);
 }
 
-px_status pxi_mark_claim(const char *folder, const char *command, const char *const *names,
-                         size_t count, px_error *err)
+static px_status mark_claim(const char *folder, const char *command, const char *const *names,
+                            size_t count, px_error *err)
 {
     pxi_mark mark = {0};
-    if (pxi_ranks_mute())
-        return PX_OK;
     PX_TRY(mark_judge(folder, command, names, count, &mark, err));
     px_status status = PX_OK;
     bool changed = !mark.command;
@@ -243,6 +241,18 @@ px_status pxi_mark_claim(const char *folder, const char *command, const char *co
     }
     PX_THEN_IF(status, changed, pxi_mark_write(folder, &mark, err));
     pxi_mark_done(&mark);
+    return status;
+}
+
+/* The first rank alone knows whether there is something to write. */
+px_status pxi_mark_claim(const char *folder, const char *command, const char *const *names,
+                         size_t count, px_error *err)
+{
+    if (pxi_ranks_mute())
+        return PX_OK;
+    const bool apart = pxi_ranks_apart(true);
+    const px_status status = mark_claim(folder, command, names, count, err);
+    (void)pxi_ranks_apart(apart);
     return status;
 }
 

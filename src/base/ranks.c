@@ -232,6 +232,28 @@ px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const 
     return status;
 }
 
+px_status pxi_ranks_add(const char *what, px_status status, uint64_t *numbers, size_t count,
+                        px_error *err)
+{
+    const int ranks = group.plugin->size;
+    size_t *sizes = NULL;
+    char *all = NULL;
+    if (status == PX_OK)
+        status = PX_NEW(sizes, ranks, err);
+    status = pxi_ranks_swap(what, status, 0, numbers, count * sizeof *numbers, &all, sizes, err);
+    for (int r = 0; status == PX_OK && r < ranks; r++) {
+        const char *from = all + (size_t)r * count * sizeof *numbers;
+        for (size_t i = 0; r != group.plugin->rank && i < count; i++) {
+            uint64_t other;
+            memcpy(&other, from + i * sizeof other, sizeof other);
+            numbers[i] += other;
+        }
+    }
+    free(sizes);
+    free(all);
+    return status;
+}
+
 /* --- joining and leaving --------------------------------------------------------------------- */
 
 static long environment_number(const char *name)

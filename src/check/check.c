@@ -4,6 +4,7 @@
 
 #include <internal/bank.h>
 #include <internal/check.h>
+#include <internal/ranks.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdarg.h>
@@ -143,6 +144,7 @@ static px_status check_open(px_check *c, px_error *err)
         PX_TRY(pxi_check_folder_open(c, err));
         check_at(c, -1, "train", "Training");
         PX_TRY(pxi_check_train_default(c, err));
+        PX_TRY(pxi_ranks_agree("the network is there", 0, err)); /* it is read by all */
         PX_TRY(pxi_check_open_data(c, err));
     }
     return pxi_check_folder_identify(c, err);
@@ -245,6 +247,8 @@ static px_status stage_run(px_check *c, int stage, px_error *err)
     pxi_check_forget(c, stage);
     px_json_object(&json, NULL);
     px_status status = s->run(c, &json, err);
+    if (pxi_ranks_together()) /* and the first has written its files */
+        status = pxi_ranks_meet("the end of a stage", c->key[stage], status, 0, err);
     PX_THEN(status, pxi_check_files(c, s, &json, err));
     px_json_end(&json);
     c->seconds[stage] = px_clock_s() - c->stage_started;
@@ -267,11 +271,15 @@ static px_status stage_do(px_check *c, int stage, px_error *err)
         return PX_OK;
     check_at(c, stage, s->public.entry.id, s->public.entry.title);
     stage_key(c, stage);
-    if (pxi_check_recall(c, stage)) {
+    PX_TRY(pxi_ranks_agree("the beginning of a stage", c->key[stage], err)); /* all is written */
+    const bool kept = pxi_check_recall(c, stage);
+    PX_TRY(pxi_ranks_agree("the results in the folder", kept, err));
+    if (kept) {
         c->state[stage] = PX_CHECK_KEPT;
-    } else if (!pxi_check_tell(c, 0, 0)) {
-        return px_fail(err, PX_E_CANCELLED, "stopped before '%s'", s->public.entry.id);
     } else {
+        char before[64];
+        snprintf(before, sizeof before, "before '%s'", s->public.entry.id);
+        PX_TRY(pxi_check_ask(c, 0, 0, INFINITY, NULL, before, err));
         PX_TRY(pxi_check_pilot(c, err));
         check_at(c, stage, s->public.entry.id, s->public.entry.title);
         const px_status status = stage_run(c, stage, &why);
@@ -305,8 +313,7 @@ static px_status check_all(px_check *c, px_error *err)
     }
     pxi_gates_judge(c);
     check_at(c, PXI_STAGE_COUNT, "page", "Report");
-    if (!pxi_check_tell(c, 0, 0))
-        return px_fail(err, PX_E_CANCELLED, "stopped before the page was written");
+    PX_TRY(pxi_check_ask(c, 0, 0, INFINITY, NULL, "before the page was written", err));
     PX_TRY(pxi_page_write(c, err));
     c->page_written = true;
     return c->o.junit ? pxi_junit_write(c, c->o.junit, err) : PX_OK;

@@ -7,6 +7,7 @@
 #include "check/check_inside.h"
 
 #include <internal/arch.h>
+#include <internal/ranks.h>
 #include <internal/train.h>
 #include <inttypes.h>
 #include <plexor/onnx.h>
@@ -197,7 +198,13 @@ px_status pxi_check_train_default(px_check *c, px_error *err)
     recipe = default_recipe(c, set);
     if (!c->model_path || !recipe)
         status = pxi_no_memory(err);
-    else if (!default_is_there(c, recipe))
+    uint64_t there = status == PX_OK && default_is_there(c, recipe);
+    status = pxi_ranks_first("the network that is trained", status, 0, &there, err);
+    if (!there) {
+        px_model_free(c->model);
+        c->model = NULL;
+    }
+    if (status == PX_OK && !there)
         status = default_make(c, set, recipe, err);
     free(recipe);
     px_dataset_close(set);

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/ranks.h>
 #include <internal/store.h>
 #include <internal/text.h>
 #include <inttypes.h>
@@ -134,9 +135,11 @@ px_status pxi_check_campaign_clear(const px_check *c, const char *name, px_error
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-px_status pxi_check_folder_open(px_check *c, px_error *err)
+static px_status folder_open(px_check *c, px_error *err)
 {
     const folder_names own = folder_names_get();
+    if (pxi_ranks_mute())
+        return PX_OK;
     PX_TRY(pxi_mark_claim(c->folder, CHECK_COMMAND, own.name, own.count, err));
     char *path = pxi_check_path(c, "lock");
     if (!path)
@@ -159,6 +162,13 @@ px_status pxi_check_folder_open(px_check *c, px_error *err)
                        c->folder);
     pxi_mark_sweep(c->folder);
     return c->o.fresh ? pxi_mark_clear(c->folder, "lock", err) : PX_OK;
+}
+
+px_status pxi_check_folder_open(px_check *c, px_error *err)
+{
+    const px_status status = folder_open(c, err);
+    return pxi_ranks_together() ? pxi_ranks_meet("the folder of the examination", 0, status, 0, err)
+                                : status;
 }
 
 /* --- whose it is ----------------------------------------------------------------------------- */
@@ -389,7 +399,7 @@ px_status pxi_check_keep(px_check *c, int stage, const char *result, double seco
 void pxi_check_forget(px_check *c, int stage)
 {
     char *path = result_path(c, stage);
-    if (path)
+    if (path && !pxi_ranks_mute())
         unlink(path);
     free(path);
 }

@@ -149,6 +149,10 @@ px_status pxi_check_pilot(px_check *c, px_error *err);
 /* Sum over hidden layers of their neurons squared: what covariances (nlc) cost an input. */
 double pxi_check_covariances(px_check *c);
 bool pxi_check_tell(px_check *c, int64_t done, int64_t total); /* false: stop */
+/* The same, and whether the clock is past a moment, as the first rank has it. PX_E_CANCELLED, with
+ * "stopped BEFORE", where it is to stop. */
+px_status pxi_check_ask(px_check *c, int64_t done, int64_t total, double deadline, bool *late,
+                        const char *before, px_error *err);
 /* A px_progress_fn with the check as its context. */
 bool pxi_check_tick(void *check, int64_t done, int64_t total);
 /* Of what comes before a stage's own work: nothing of it is done yet, but it can be stopped. */

@@ -5,6 +5,7 @@
  */
 #include "check/check_inside.h"
 
+#include <internal/ranks.h>
 #include <math.h>
 #include <plexor/predict.h>
 #include <plexor/probe.h>
@@ -151,6 +152,19 @@ bool pxi_check_tell(px_check *c, int64_t done, int64_t total)
         .seconds_left = c->pass_s > 0.0 ? left : (double)NAN,
     };
     return c->o.progress(c->o.context, &p);
+}
+
+px_status pxi_check_ask(px_check *c, int64_t done, int64_t total, double deadline, bool *late,
+                        const char *before, px_error *err)
+{
+    enum { GO_ON = 1, LATE = 2 };
+    uint64_t says = pxi_check_tell(c, done, total) ? GO_ON : 0;
+    if (px_clock_s() > deadline)
+        says |= LATE;
+    PX_TRY(pxi_ranks_first("a step of the examination", PX_OK, 0, &says, err));
+    if (late)
+        *late = (says & LATE) != 0;
+    return says & GO_ON ? PX_OK : px_fail(err, PX_E_CANCELLED, "stopped %s", before);
 }
 
 bool pxi_check_tick(void *check, int64_t done, int64_t total)

@@ -9,6 +9,7 @@
 
 #include <internal/mutate.h>
 #include <internal/preprocess.h>
+#include <internal/ranks.h>
 #include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
@@ -242,8 +243,17 @@ px_status pxi_findings_gather(px_check *c, px_campaign **out, px_error *err)
     snprintf(key, sizeof key, "%016" PRIx64, gather_key(c));
     char *path = pxi_check_path(c, GATHERED);
     px_status status = path ? PX_OK : pxi_no_memory(err);
-    if (path && !gather_open(path, key, out)) {
+    uint64_t there = path && gather_open(path, key, out);
+    status = pxi_ranks_first("what was found", status, 0, &there, err);
+    if (!there) {
+        px_campaign_close(*out);
+        *out = NULL;
+    }
+    if (status == PX_OK && there && !*out) {
+        status = px_campaign_open(path, PX_CAMPAIGN_READ, out, err);
+    } else if (status == PX_OK && !there) {
         status = gather_make(c, key, err);
+        PX_THEN(status, pxi_ranks_agree("what was found is written", 0, err));
         PX_THEN(status, px_campaign_open(path, PX_CAMPAIGN_READ, out, err));
     }
     free(path);

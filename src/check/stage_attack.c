@@ -133,16 +133,15 @@ static px_status attack_pieces(attack *a, px_error *err)
     px_attack_job job = {.model = c->model, .set = c->set, .pre = &c->pre};
     if (a->cut)
         job = (px_attack_job){.model = a->cut, .set = a->task.set, .pre = &a->task.pre};
-    for (int64_t base = 0; base < a->count; base += job.count) {
+    bool late = false;
+    for (int64_t base = 0; base < a->count && !late; base += job.count) {
         px_attack *done = NULL;
-        if (base > 0 && px_clock_s() > deadline)
-            break;
         job.inputs = a->inputs + base;
         job.count = PX_MIN(a->count - base, (int64_t)ATTACK_PIECE);
         PX_TRY(px_attack_run(&job, &a->options, &done, err));
         px_attack_free(done);
-        if (!pxi_check_tick(c, base + job.count, a->count))
-            return px_fail(err, PX_E_CANCELLED, "stopped while inputs were attacked");
+        PX_TRY(pxi_check_ask(c, base + job.count, a->count, deadline, &late,
+                             "while inputs were attacked", err));
     }
     return pxi_findings_finish(c, &a->findings, err);
 }

@@ -10,6 +10,7 @@
 #include <internal/data.h>
 #include <internal/graph.h>
 #include <internal/modes.h>
+#include <internal/ranks.h>
 #include <internal/store.h>
 #include <inttypes.h>
 #include <math.h>
@@ -73,8 +74,9 @@ static px_status fuzz_start(fuzz *f, px_error *err)
     char *path = pxi_check_path(c, "fuzz");
     if (!path)
         return pxi_no_memory(err);
-    const bool there = px_campaign_is(path);
+    uint64_t there = px_campaign_is(path);
     free(path);
+    PX_TRY(pxi_ranks_first("the fuzzer's campaign", PX_OK, 0, &there, err));
     PX_TRY(pxi_check_campaign_clear(c, "campaign", err)); /* what it had of this stage */
     PX_TRY(fuzz_guide(f, err));
     px_status status = there ? fuzz_open(f, true, err) : PX_E_MISMATCH;

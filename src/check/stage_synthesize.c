@@ -151,17 +151,16 @@ static px_status synthesize_pieces(synthesize *s, px_error *err)
     px_check *c = s->c;
     const double deadline = pxi_check_deadline(c);
     px_synthesis_job job = synthesize_job(s);
-    for (s->base = 0; s->base < s->count; s->base += job.count) {
+    bool late = false;
+    for (s->base = 0; s->base < s->count && !late; s->base += job.count) {
         px_synthesis *synthesis = NULL;
-        if (s->base > 0 && px_clock_s() > deadline)
-            break;
         job.count = PX_MIN(s->count - s->base, (int64_t)SYNTHESIZE_PIECE);
         job.inputs = s->chosen + s->base;
         job.list_of = s->list_of + s->base;
         PX_TRY(px_synthesize(&job, &s->options, &synthesis, err));
         px_synthesis_free(synthesis);
-        if (!pxi_check_tick(c, s->base + job.count, s->count))
-            return px_fail(err, PX_E_CANCELLED, "stopped while inputs were synthesized");
+        PX_TRY(pxi_check_ask(c, s->base + job.count, s->count, deadline, &late,
+                             "while inputs were synthesized", err));
     }
     return pxi_findings_finish(s->c, &s->findings, err);
 }

@@ -192,5 +192,6 @@ const cli_command cli_command_check = {
                 "plexor check net.onnx --data digits --fail-under accuracy=0.9,faults=100 --junit "
                 "check.xml\n",
     .run = check_run,
+    .ranks = true,
     .result = px_check_fields,
 };

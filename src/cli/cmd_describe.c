@@ -416,5 +416,6 @@ const cli_command cli_command_describe = {
                 "plexor describe net.onnx --data digits --describer dissect --json\n"
                 "plexor describe --ratings words/rate\n",
     .run = describe_run,
+    .ranks = true,
     .result = describe_fields,
 };

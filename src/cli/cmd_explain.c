@@ -282,5 +282,6 @@ const cli_command cli_command_explain = {
     .examples = "plexor explain net.onnx 0 --data digits -o path.png\n"
                 "plexor explain net.onnx 0 --data digits --mutation 'rotation angle=30' --json\n",
     .run = explain_run,
+    .ranks = true,
     .result = explain_fields,
 };

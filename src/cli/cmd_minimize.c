@@ -585,5 +585,6 @@ const cli_command cli_command_minimize = {
                 "plexor minimize run.campaign --model net.onnx --criteria nc,tknc -o few.csv\n"
                 "plexor minimize run.campaign --model net.onnx --fault 17 -o fault17\n",
     .run = minimize_run,
+    .ranks = true,
     .result = minimize_fields,
 };

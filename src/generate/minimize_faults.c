@@ -166,6 +166,37 @@ static px_status shrink_one(void *context, pxi_lane *lane, int64_t i, px_error *
     return status == PX_OK ? PX_OK : px_fail_in(err, status, "failure %" PRId64, job->faults[i].id);
 }
 
+/* What a fault became, for other ranks: itself, its pixels, its chain. */
+static px_status shrink_pack(void *context, int64_t i, px_text *to, px_error *err)
+{
+    const shrink_job *job = context;
+    const px_shrunk_fault *fault = &job->faults[i];
+    (void)err;
+    px_text_add_bytes(to, (const char *)fault, sizeof *fault);
+    px_text_add_bytes(to, (const char *)fault->pixels, job->size);
+    if (fault->chain)
+        px_text_add_bytes(to, fault->chain, strlen(fault->chain) + 1);
+    return PX_OK;
+}
+
+static px_status shrink_unpack(void *context, int64_t i, const char *bytes, size_t size,
+                               px_error *err)
+{
+    shrink_job *job = context;
+    px_shrunk_fault *fault = &job->faults[i];
+    uint8_t *pixels = fault->pixels;
+    const size_t head = sizeof *fault + job->size;
+    if (size < head || (size > head && bytes[size - 1] != '\0'))
+        return px_fail(err, PX_E_INTERNAL, "another rank's failure cannot be read");
+    memcpy(fault, bytes, sizeof *fault);
+    fault->pixels = pixels;
+    fault->chain = NULL;
+    memcpy(pixels, bytes + sizeof *fault, job->size);
+    if (size > head)
+        PX_TRY(PX_DUP(fault->chain, bytes + head, err));
+    return PX_OK;
+}
+
 /* --- all of them ----------------------------------------------------------------------------- */
 
 static px_status shrink_read(px_campaign *campaign, int64_t id, const shrink_job *job,
@@ -253,6 +284,8 @@ static px_status shrink_work(px_campaign *campaign, const px_model *model, const
     PX_TRY(PX_NEW(job->work, job->count + 1, err));
     for (size_t i = 0; i < job->count; i++)
         PX_TRY(shrink_read(campaign, ids[i], job, &job->work[i], &job->faults[i], err));
+    const pxi_left left = {.context = job, .pack = shrink_pack, .unpack = shrink_unpack};
+    pxi_pass_leaves(job->pass, &left);
     return pxi_pass_each(job->pass, share.total, &share, shrink_one, job, err);
 }
 

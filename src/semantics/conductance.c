@@ -265,6 +265,12 @@ px_status px_paths_run(px_paths *paths, const float *inputs, const int64_t *labe
                            .contributions = contributions};
     PX_TRY(labels_check(paths, labels, count, err));
     const pxi_share share = {.each = 1, .total = count};
+    const pxi_left left = {
+        .each = 1,
+        .count = count,
+        .array = {{out, sizeof *out},
+                  {contributions, (size_t)paths->unit_count * sizeof *contributions}}};
+    pxi_pass_leaves(paths->pass, &left);
     PX_TRY(pxi_pass_each(paths->pass, count, paths->progress ? &share : NULL, conductance_job, &run,
                          err));
     for (int64_t i = 0; i < count; i++) {
@@ -321,6 +327,8 @@ px_status px_paths_classes(px_paths *paths, const float *inputs, const int64_t *
         .paths = paths, .inputs = inputs, .labels = labels, .count = count, .out = out};
     PX_TRY(labels_check(paths, labels, count, err));
     const int64_t batch = pxi_pass_batch(paths->pass);
+    const pxi_left left = {.each = batch, .count = count, .array = {{out, sizeof *out}}};
+    pxi_pass_leaves(paths->pass, &left);
     PX_TRY(pxi_pass_each(paths->pass, (count + batch - 1) / batch, NULL, classes_job, &run, err));
     for (int64_t i = 0; i < count; i++)
         paths->sums.odd += out[i].target < 0 || !isfinite(out[i].score);

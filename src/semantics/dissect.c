@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "semantics/mask.h"
 #include "semantics/unit_stream.h"
+#include <internal/ranks.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -224,7 +225,7 @@ static px_status run_items(dissect_run *run, px_error *err)
 }
 
 /* IoU = shared / (mask + attribute - shared); 0 where neither has a pixel. */
-static void run_finish(dissect_run *run)
+static px_status run_finish(dissect_run *run, bool divided, px_error *err)
 {
     const size_t maps = run->c->count, units = run->out->unit_count;
     slot *sum = &run->slots[0];
@@ -234,12 +235,17 @@ static void run_finish(dissect_run *run)
         for (size_t k = 0; k < units * (1 + maps); k++)
             sum->units[k] += run->slots[i].units[k];
     }
+    if (divided) {
+        PX_TRY(pxi_ranks_add("the areas of concepts", PX_OK, sum->area, maps, err));
+        PX_TRY(pxi_ranks_add("the masks of units", PX_OK, sum->units, units * (1 + maps), err));
+    }
     for (size_t u = 0; u < units; u++)
         for (size_t m = 0; m < maps; m++) {
             const uint64_t *counts = sum->units + u * (1 + maps);
             const uint64_t any = counts[0] + sum->area[m] - counts[1 + m];
             run->out->iou[u * maps + m] = any ? (double)counts[1 + m] / (double)any : 0.0;
         }
+    return PX_OK;
 }
 
 px_status px_dissect(const px_model *model, const px_dataset *set, const px_preprocess *pre,
@@ -268,12 +274,12 @@ px_status px_dissect(const px_model *model, const px_dataset *set, const px_prep
         status = pxi_no_memory(err);
     for (int i = 0; status == PX_OK && i < run.slot_count; i++)
         status = slot_open(&run, &run.slots[i], err);
+    const bool divided = status == PX_OK && pxi_unit_stream_divide(run.stream);
     PX_THEN(status, pxi_unit_stream_run(run.stream, run.items, run.count, dissect_visit, &run,
                                         run.o->progress, run.o->progress_context, err));
-    if (status == PX_OK) {
-        run_finish(&run);
+    PX_THEN(status, run_finish(&run, divided, err));
+    if (status == PX_OK)
         pxi_dissection_rank(run.out);
-    }
 done:
     slots_close(&run);
     free(run.items);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "semantics/exemplar_level.h"
 #include "semantics/unit_stream.h"
+#include <internal/ranks.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -232,6 +233,94 @@ static void tallies_join(search *s, size_t layer)
     }
 }
 
+/* --- on several ranks ------------------------------------------------------------------------ */
+
+/* What this rank's share of a pass found in a layer. */
+static void layer_pack(const search *s, size_t layer, px_text *to)
+{
+    const tally *t = &s->tallies[layer];
+    const pxi_exemplar_units *l = &s->out->layers[layer];
+    const size_t units = (size_t)l->info.units, k = (size_t)s->k;
+    px_text_add_bytes(to, (const char *)s->total[layer], units * sizeof **s->total);
+    for (size_t u = 0; u < units && s->pass == 0; u++) {
+        px_text_add_bytes(to, (const char *)&t->least[u], sizeof *t->least);
+        px_text_add_bytes(to, (const char *)&t->most[u], sizeof *t->most);
+        px_text_add_bytes(to, (const char *)&t->not_finite[u], sizeof *t->not_finite);
+        px_text_add_bytes(to, (const char *)&t->best[u].filled, sizeof t->best[u].filled);
+        px_text_add_bytes(to, (const char *)t->best[u].score, k * sizeof *t->best[u].score);
+        px_text_add_bytes(to, (const char *)t->best[u].item, k * sizeof *t->best[u].item);
+    }
+    if (s->pass == 1) /* each map is one rank's, and zeros the others' */
+        px_text_add_bytes(to, (const char *)l->maps,
+                          units * k * (size_t)l->info.h * (size_t)l->info.w * sizeof *l->maps);
+}
+
+static const char *take(void *to, size_t size, const char *from)
+{
+    memcpy(to, from, size);
+    return from + size;
+}
+
+static void layer_unpack(search *s, size_t layer, const char *from)
+{
+    tally *t = &s->tallies[layer];
+    pxi_exemplar_units *l = &s->out->layers[layer];
+    const size_t units = (size_t)l->info.units, k = (size_t)s->k;
+    for (size_t u = 0; u < units; u++) {
+        pxi_level_total other, *total = &s->total[layer][u];
+        from = take(&other, sizeof other, from);
+        for (size_t i = 0; i < PXI_LEVEL_BINS; i++)
+            total->bin[i] += other.bin[i];
+        total->beyond = PX_MIN(total->beyond, other.beyond);
+    }
+    for (size_t u = 0; u < units && s->pass == 0; u++) {
+        float least, most, score;
+        int64_t not_finite, filled, item;
+        from = take(&least, sizeof least, from);
+        from = take(&most, sizeof most, from);
+        from = take(&not_finite, sizeof not_finite, from);
+        from = take(&filled, sizeof filled, from);
+        for (int64_t j = 0; j < filled; j++) {
+            (void)take(&score, sizeof score, from + (size_t)j * sizeof score);
+            (void)take(&item, sizeof item, from + k * sizeof score + (size_t)j * sizeof item);
+            best_add(&t->best[u], s->k, score, item);
+        }
+        from += k * (sizeof score + sizeof item);
+        t->least[u] = PX_MIN(t->least[u], least);
+        t->most[u] = PX_MAX(t->most[u], most);
+        t->not_finite[u] += not_finite;
+    }
+    const size_t floats = s->pass == 1 ? units * k * (size_t)l->info.h * (size_t)l->info.w : 0;
+    for (size_t i = 0; i < floats; i++) {
+        uint32_t bits, own;
+        from = take(&bits, sizeof bits, from);
+        memcpy(&own, &l->maps[i], sizeof own);
+        own |= bits;
+        memcpy(&l->maps[i], &own, sizeof own);
+    }
+}
+
+static px_status layer_swap(search *s, size_t layer, px_error *err)
+{
+    px_text mine = {0};
+    size_t *sizes = NULL;
+    char *all = NULL;
+    layer_pack(s, layer, &mine);
+    px_status status = px_text_failed(&mine) ? pxi_no_memory(err) : PX_OK;
+    PX_THEN(status, PX_NEW(sizes, pxi_rank_count(), err));
+    status = pxi_ranks_swap("what units show", status, 0, px_text_get(&mine), mine.length, &all,
+                            sizes, err);
+    for (int r = 0; status == PX_OK && r < pxi_rank_count(); r++)
+        if (r != pxi_rank())
+            layer_unpack(s, layer, all + (size_t)r * mine.length);
+    px_text_done(&mine);
+    free(sizes);
+    free(all);
+    return status;
+}
+
+/* --- the end of a pass ----------------------------------------------------------------------- */
+
 /* Puts what the first pass found where it stays, and notes where maps go. */
 static void layer_settle(search *s, size_t layer, const px_dataset *set)
 {
@@ -272,15 +361,17 @@ static void pass_start(search *s)
             pxi_level_zero_total(&s->total[l][u]);
 }
 
-static void pass_end(search *s, const px_dataset *set)
+static px_status pass_end(search *s, const px_dataset *set, bool divided, px_error *err)
 {
     for (size_t l = 0; l < s->out->layer_count; l++) {
         for (int slot = 0; slot < s->slots && !s->options->approximate; slot++)
             counts_flush(s, &s->tallies[(size_t)slot * s->out->layer_count + l], l);
-        if (s->pass == 0) {
+        if (s->pass == 0)
             tallies_join(s, l);
+        if (divided)
+            PX_TRY(layer_swap(s, l, err));
+        if (s->pass == 0)
             layer_settle(s, l, set);
-        }
         for (int64_t u = 0; u < s->out->layers[l].info.units; u++) {
             px_unit *unit = &s->out->layers[l].units[u];
             if (s->options->approximate) {
@@ -295,6 +386,7 @@ static void pass_end(search *s, const px_dataset *set)
     }
     if (s->pass == 0)
         qsort(s->places, s->place_count, sizeof *s->places, place_order);
+    return PX_OK;
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */
@@ -398,11 +490,13 @@ static px_status search_run(search *s, const px_dataset *set, px_error *err)
             count = s->inputs;
         }
         pass_start(s);
+        /* Histograms are too large to send about: each rank makes its own of all. */
+        const bool divided = !s->options->approximate && pxi_unit_stream_divide(s->stream);
         const px_status status =
             pxi_unit_stream_run(s->stream, items, count, search_visit, s, search_tick, s, err);
         free(items);
         PX_TRY(status);
-        pass_end(s, set);
+        PX_TRY(pass_end(s, set, divided, err));
         s->done += count;
     }
     return PX_OK;

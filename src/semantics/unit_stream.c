@@ -5,6 +5,7 @@
 #include "semantics/mask.h"
 #include <internal/pass.h>
 #include <internal/probe.h>
+#include <internal/ranks.h>
 #include <internal/sample_plan.h>
 
 #include <stdlib.h>
@@ -180,6 +181,13 @@ static px_status stream_run(pxi_unit_stream *s, const int64_t *items, int64_t co
     pxi_pass_over(s->pass, items, count);
     pxi_pass_watch(s->pass, progress, progress_context);
     return pxi_pass_run(s->pass, err);
+}
+
+bool pxi_unit_stream_divide(pxi_unit_stream *stream)
+{
+    static const pxi_left nothing = {0};
+    pxi_pass_leaves(stream->pass, &nothing);
+    return pxi_ranks_together();
 }
 
 px_status pxi_unit_stream_run(pxi_unit_stream *stream, const int64_t *items, int64_t count,

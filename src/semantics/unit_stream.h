@@ -60,6 +60,10 @@ typedef struct pxi_unit_visit {
 } pxi_unit_visit;
 typedef px_status (*pxi_unit_fn)(void *context, const pxi_unit_visit *visit, px_error *err);
 
+/* The next run leaves nothing but what visits write by slot, and the caller joins that of all ranks
+ * (internal/ranks.h): the run is divided, where this says so. */
+bool pxi_unit_stream_divide(pxi_unit_stream *stream);
+
 /* Runs items[0..count-1] of the data set (NULL: 0..count-1). */
 px_status pxi_unit_stream_run(pxi_unit_stream *stream, const int64_t *items, int64_t count,
                               pxi_unit_fn visit, void *context, px_progress_fn progress,

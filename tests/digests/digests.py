@@ -72,6 +72,7 @@ RUNS = {
     "fuzz-adapt": f"{FUZZ} --engine adapt --turns 3",
     "fuzz-deepsensor": f"{FUZZ} --engine deepsensor --turns 1",
     "minimize": f"{FUZZ} --guide kmnc --turns 10\nplexor minimize run.campaign --model NET -q --json -o less.campaign",
+    "minimize-faults": f"{FUZZ} --guide kmnc --turns 10\nplexor minimize run.campaign --model NET --all-faults 12 -q --json",
     "replay": f"{FUZZ} --guide kmnc --turns 10\nplexor replay run.campaign --all --model NET -q --json",
     "mutate": "plexor mutate --data digits --limit 6 --mutation 'rotation angle=10' -o made -q",
     "train": "plexor train --arch lenet1 --data digits --train-limit 400 --test-limit 100 --epochs 2 --augment crop:2 "
