@@ -313,8 +313,9 @@ px_status pxi_file_commit(px_file_writer *writer, px_error *err)
 {
     if (pxi_mem_is_name(writer->path))
         return file_give(writer, err);
+    const bool meets = writer->meets && pxi_ranks_together();
     px_status status = PX_OK;
-    if (writer->meets)
+    if (meets)
         status = pxi_ranks_agree("a file that is written", 0, err);
     if (status != PX_OK) {
         pxi_file_abandon(writer);
@@ -343,7 +344,8 @@ px_status pxi_file_commit(px_file_writer *writer, px_error *err)
         writer->temp = NULL;
     }
     pxi_file_abandon(writer);
-    return status;
+    /* Others may read it from now on. */
+    return meets ? pxi_ranks_meet("a file that was written", 0, status, 0, err) : status;
 }
 
 void pxi_file_abandon(px_file_writer *writer)

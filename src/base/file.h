@@ -31,7 +31,7 @@ typedef struct px_file_writer {
     pxi_file_sink *sink;
     char *path; /* the final name, symbolic links resolved */
     char *temp; /* the name until commit; NULL: a device or pipe, written in place */
-    bool meets; /* all ranks have come so far when it appears */
+    bool meets; /* all ranks have come so far when it appears, and go on when it is there */
 } px_file_writer;
 
 /* A link that a user names is followed; one inside a campaign or a folder of plexor's own, where a

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <internal/ranks.h>
 #include <internal/system.h>
 #include <math.h>
 #include <plexor/json.h>
@@ -289,6 +290,8 @@ static bool cells_write(int fd, const char *text, size_t size)
 /* The writer's lines as one, with an end. */
 static px_status cells_append(const study_cells *cells, const px_json *json, px_error *err)
 {
+    if (pxi_ranks_mute())
+        return PX_OK;
     const char *words = px_json_text(json);
     px_text line = {0};
     for (const char *p = words ? words : ""; *p;) {

@@ -172,4 +172,5 @@ const cli_command cli_command_study = {
         "plexor study nss --report nss.md\n"
         "plexor study nss --from nss-study/cells.jsonl --report nss.md\n",
     .run = study_run,
+    .ranks = true,
 };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <internal/folder.h>
+#include <internal/ranks.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdarg.h>
@@ -274,8 +275,11 @@ static px_status study_open(px_study *study, const px_study_options *options, px
     px_status status = px_text_failed(&path) ? pxi_no_memory(err) : PX_OK;
     if (status == PX_OK && options->fresh)
         status = pxi_study_fresh(study, px_text_get(&path), err);
+    if (pxi_ranks_together()) /* what the first removes is gone */
+        status = pxi_ranks_meet("the folder of the study", 0, status, 0, err);
     if (status == PX_OK)
         status = pxi_cells_open(px_text_get(&path), &study->cells, err);
+    PX_THEN(status, pxi_ranks_agree("the cells of the study", pxi_cells_count(study->cells), err));
     if (status == PX_OK)
         status = pxi_study_own(study, px_text_get(&path), err);
     px_text_done(&path);
@@ -417,7 +421,11 @@ px_status px_study_run(px_study *study, px_error *err)
     while (done < planned && status == PX_OK) {
         const study_job job = study->jobs[done];
         const double at = px_clock_s();
-        if (study->options.budget_s > 0.0 && at - start >= study->options.budget_s) {
+        uint64_t late = study->options.budget_s > 0.0 && at - start >= study->options.budget_s;
+        status = pxi_ranks_first("a job of the study", PX_OK, 0, &late, err);
+        if (status != PX_OK)
+            break;
+        if (late) {
             pxi_study_tell(study, "the budget of %.0f s is used up: %zu of %zu jobs are left",
                            study->options.budget_s, planned - done, planned);
             break;

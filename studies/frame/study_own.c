@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <internal/folder.h>
+#include <internal/ranks.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -45,8 +46,10 @@ static px_status own_open(own_mark *own, const px_study *study, px_error *err)
 
 static px_status own_close(own_mark *own, px_status status, px_error *err)
 {
+    const bool apart = pxi_ranks_apart(true); /* of ranks, the first alone writes it */
     if (status == PX_OK && own->changed)
         status = pxi_mark_write(own->folder, &own->mark, err);
+    (void)pxi_ranks_apart(apart);
     if (own->lock >= 0)
         close(own->lock);
     pxi_mark_done(&own->mark);
@@ -82,6 +85,8 @@ static px_status own_path(own_mark *own, const char *path, px_error *err)
 px_status pxi_study_own(const px_study *study, const char *path, px_error *err)
 {
     own_mark own;
+    if (pxi_ranks_mute())
+        return PX_OK;
     px_status status = own_open(&own, study, err);
     if (status == PX_OK)
         status = own_path(&own, path, err);
@@ -91,6 +96,8 @@ px_status pxi_study_own(const px_study *study, const char *path, px_error *err)
 px_status pxi_study_disown(const px_study *study, const char *path, px_error *err)
 {
     own_mark own;
+    if (pxi_ranks_mute())
+        return PX_OK;
     px_status status = own_open(&own, study, err);
     pxi_mark *mark = &own.mark;
     for (size_t i = 0; status == PX_OK && i < mark->count; i++)
@@ -102,12 +109,13 @@ px_status pxi_study_disown(const px_study *study, const char *path, px_error *er
     return own_close(&own, status, err);
 }
 
-px_status pxi_study_campaign(const px_study *study, const char *path, px_campaign **out,
-                             px_error *err)
+static px_status own_campaign(const px_study *study, const char *path, px_error *err)
 {
     size_t count = 0;
     const char *const *names = px_campaign_names(&count);
     own_mark own;
+    if (pxi_ranks_mute())
+        return PX_OK;
     px_status status = own_open(&own, study, err);
     for (size_t i = 0; i < count && status == PX_OK; i++) {
         px_text file = {0};
@@ -116,7 +124,13 @@ px_status pxi_study_campaign(const px_study *study, const char *path, px_campaig
             px_text_failed(&file) ? pxi_no_memory(err) : own_path(&own, px_text_get(&file), err);
         px_text_done(&file);
     }
-    PX_TRY(own_close(&own, status, err));
+    return own_close(&own, status, err);
+}
+
+px_status pxi_study_campaign(const px_study *study, const char *path, px_campaign **out,
+                             px_error *err)
+{
+    PX_TRY(own_campaign(study, path, err));
     return px_campaign_open(path, px_campaign_is(path) ? PX_CAMPAIGN_RESUME : PX_CAMPAIGN_CREATE,
                             out, err);
 }
@@ -124,6 +138,8 @@ px_status pxi_study_campaign(const px_study *study, const char *path, px_campaig
 px_status pxi_study_fresh(const px_study *study, const char *cells, px_error *err)
 {
     own_mark own;
+    if (pxi_ranks_mute())
+        return PX_OK;
     px_status status = own_open(&own, study, err);
     if (status == PX_OK && access(cells, F_OK) == 0 &&
         !pxi_mark_has(&own.mark, cells + strlen(study->folder) + 1))

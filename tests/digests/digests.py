@@ -87,11 +87,13 @@ RUNS = {
     "describe-trained": "plexor describe NET --data digits --limit 200 --layers conv --virtual 60 --epochs 1 --hidden 16 --beam 2 "
                         "-q --json -o words",
     "explain": "plexor explain NET 3 --data digits --mutation 'rotation angle=30' --steps 10 -q --json",
+    "study": "plexor study fuzz -o s --data cifar-10=digits --model mobilenetv2=NET --arch mobilenetv2 --limit 60 --each 20 --runs 1 "
+             "--parts random,kmnc -q >/dev/null",
     "check": f"plexor check NET {DATA} --train-limit 300 --skip fuzz -q --json -o examined",
 }
 
 # What differs between two runs of one binary, or with the number of threads, and says nothing of the result.
-VOLATILE_KEY = re.compile(r"second|time|per_s$|^fre$|rate_s|threads|_ms$|speed|memory|rss|^pid$|started|ended|date|elapsed|command|host|clock")
+VOLATILE_KEY = re.compile(r"second|time|per_s$|^fre$|rate_s|threads|_ms$|speed|memory|rss|^pid$|started|ended|date|elapsed|command|host|clock|^at$")
 VOLATILE_MEMBER = ("meta.npy", "history.npy")  # of checkpoints: seconds per epoch
 VOLATILE_FILE = re.compile(r"(fuzzer_stats|plot_data|campaign\.db.*|campaign\.lock|\.plexor.*|report\.html|.*\.lock)$")
 
@@ -115,7 +117,10 @@ def digest(data, name=""):
         with zipfile.ZipFile(io.BytesIO(data)) as members:
             data = "".join(f"{n} {digest(members.read(n))}\n" for n in members.namelist() if n not in VOLATILE_MEMBER).encode()
     try:
-        data = json.dumps(steady(json.loads(data)), sort_keys=True).encode()
+        if name.endswith(".jsonl"):
+            data = "".join(json.dumps(steady(json.loads(line))) + "\n" for line in data.splitlines()).encode()
+        else:
+            data = json.dumps(steady(json.loads(data)), sort_keys=True).encode()
     except ValueError:
         pass
     return hashlib.sha256(data).hexdigest()[:16]
