@@ -69,9 +69,20 @@ px_status pxi_ranks_add(const char *what, px_status status, uint64_t *numbers, s
 void pxi_ranks_gather(const void *mine, const size_t *sizes, void *all);
 void pxi_ranks_trade(const void *mine, const size_t *to, void *all, const size_t *from);
 
+/* --- dealing ------------------------------------------------------------------------------------
+ *
+ * Numbers 0..count-1, each for one rank, to whoever asks next: a slow rank gets fewer, and nobody
+ * waits for it. A rank gets its first ones without asking; then the first rank hands out pieces of
+ * what is left, smaller and smaller ones. Any thread may ask, and to each rank numbers come in
+ * ascending order. Between begin and end, both by all, ranks do not meet.
+ */
+void pxi_ranks_deal_begin(int64_t count);
+bool pxi_ranks_deal_next(int64_t *number); /* false: none is left */
+void pxi_ranks_deal_end(void);
+
 /* --- the plug-in --------------------------------------------------------------------------------
  *
- * Functions are called by one thread. They return when all ranks have called them; a failure of the
+ * Functions are called by one thread, but for next(), by one at a time. They return when all ranks have called them; a failure of the
  * machinery ends all processes.
  */
 #define PXI_RANKS_ABI 2
@@ -82,6 +93,11 @@ typedef struct pxi_ranks_plugin {
     /* sizes[r] bytes of rank r. */
     void (*gather_some)(const void *mine, const size_t *sizes, void *all);
     void (*trade)(const void *mine, const size_t *to, void *all, const size_t *from);
+    /* Numbers from `first` to count - 1 are handed out, until all ranks were told that none is left
+     * and have called dealt(). */
+    void (*deal)(int64_t first, int64_t count);
+    bool (*next)(int64_t *first, int64_t *end); /* some; false: none is left */
+    void (*dealt)(void);
     void (*close)(void);
 } pxi_ranks_plugin;
 /* What the plug-in exports. NULL, with a sentence in *err, or PX_E_NOMEM: not possible. */

@@ -254,6 +254,49 @@ px_status pxi_ranks_add(const char *what, px_status status, uint64_t *numbers, s
     return status;
 }
 
+/* --- dealing --------------------------------------------------------------------------------- */
+
+enum { DEAL_PARTS = 4 }; /* of what is left, a rank gets 1 / (parts * ranks) at first */
+
+static struct {
+    pthread_mutex_t lock;
+    int64_t first, end; /* that this rank may take */
+    bool asks, more;    /* there are others to ask for, and may still be some */
+} hand = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void pxi_ranks_deal_begin(int64_t count)
+{
+    const int64_t ranks = group.plugin->size, rank = group.plugin->rank;
+    const int64_t each = PX_MAX(count / (DEAL_PARTS * ranks), (int64_t)1);
+    hand.first = PX_MIN(rank * each, count);
+    hand.end = PX_MIN(hand.first + each, count);
+    hand.asks = hand.more = ranks * each < count;
+    if (hand.asks)
+        group.plugin->deal(ranks * each, count);
+}
+
+bool pxi_ranks_deal_next(int64_t *number)
+{
+    pthread_mutex_lock(&hand.lock);
+    if (hand.first >= hand.end && hand.more)
+        hand.more = group.plugin->next(&hand.first, &hand.end);
+    const bool some = hand.first < hand.end;
+    if (some)
+        *number = hand.first++;
+    pthread_mutex_unlock(&hand.lock);
+    return some;
+}
+
+void pxi_ranks_deal_end(void)
+{
+    while (hand.more) /* this rank failed, and then all have: nobody does these */
+        hand.more = group.plugin->next(&hand.first, &hand.end);
+    if (hand.asks)
+        group.plugin->dealt();
+    hand.asks = false;
+    hand.first = hand.end = 0;
+}
+
 /* --- joining and leaving --------------------------------------------------------------------- */
 
 static long environment_number(const char *name)

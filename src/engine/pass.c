@@ -340,7 +340,7 @@ static bool pass_tick(void *context, int64_t jobs, int64_t total)
     const pxi_task *task = &pass->task;
     const pxi_share *share = pass->share;
     (void)total;
-    if (pass->stream)
+    if (pass->stream || pass->ranks > 1)
         jobs = (int64_t)atomic_load(&pass->finished);
     jobs *= pass->ranks; /* the others' shares are as far, more or less */
     pass->done = PX_MIN(share->before + jobs * share->each, share->total);
@@ -361,6 +361,10 @@ px_status pxi_pass_each(pxi_pass *pass, int64_t count, const pxi_share *share, p
     pass->broken = INT64_MAX;
     const px_status status = pxi_pass_divide(pass, count, share ? pass_tick : NULL, err);
     pass->left = NULL;
+    if (status == PX_OK && pass->ranks > 1 && share && pass->task.progress)
+        (void)pass->task.progress(pass->task.progress_context, /* the others' shares are done too */
+                                  PX_MIN(share->before + pass->dealt * share->each, share->total),
+                                  share->total);
     if (status == PX_E_CANCELLED && share)
         px_fail(err, status, "cancelled after %" PRId64 " of %" PRId64 " inputs", pass->done,
                 share->total);

@@ -30,7 +30,11 @@ struct pxi_pass {
     int64_t done;
     const pxi_left *left; /* by the run that follows; NULL: not said */
     pxi_left left_items;
-    int ranks; /* that do this run together, each every ranks-th job or item of a stream; else 1 */
+    int ranks;     /* that do this run together; else 1 */
+    bool asks;     /* for jobs, or items of a stream; else they are dealt out in turn */
+    int64_t dealt; /* jobs, behind those that every rank does, or items */
+    int64_t *own;  /* [dealt] of this rank, ascending */
+    int64_t own_count;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t moved;
@@ -41,12 +45,16 @@ struct pxi_pass {
 
     const pxi_stream *stream;
     int64_t stream_count;
-    atomic_int_fast64_t next, finished; /* items */
+    atomic_int_fast64_t next, finished; /* items, and jobs of this rank */
     atomic_bool stop;
 };
 
 /* A pxi_executor_job. */
 px_status pxi_pass_job(void *context, int lane, int64_t job, px_error *err);
+/* The next of this rank, where there are several; false: none is left. */
+bool pxi_pass_deal(pxi_pass *pass, int64_t *job);
+/* A job behind those that every rank does, or an item, failed: nothing more is begun. */
+void pxi_pass_break(pxi_pass *pass, int64_t job, px_status status, const px_error *why);
 /* Of pxi_pass_each(), after what it sets: on all ranks, or by each for itself. */
 px_status pxi_pass_divide(pxi_pass *pass, int64_t count, pxi_executor_tick tick, px_error *err);
 

@@ -9,26 +9,44 @@
 
 enum { ROUND_BYTES = 16 << 20 }; /* that a rank sends at a time */
 
-typedef struct ranked_run {
-    pxi_pass *pass;
-    int rank;
-    int64_t failed; /* the lowest job; under the pass's lock */
-} ranked_run;
+/* --- who does what --------------------------------------------------------------------------- */
 
-static px_status ranked_job(void *context, int lane, int64_t own, px_error *err)
+bool pxi_pass_deal(pxi_pass *pass, int64_t *job)
 {
-    ranked_run *run = context;
-    pxi_pass *pass = run->pass;
-    const int64_t beside = pass->left->beside;
-    const int64_t job =
-        pass->stream || own < beside ? own : beside + (own - beside) * pass->ranks + run->rank;
-    const px_status status = pxi_pass_job(pass, lane, job, err);
-    if (status != PX_OK && status != PX_E_CANCELLED) {
-        pthread_mutex_lock(&pass->lock);
-        run->failed = PX_MIN(run->failed, job);
-        pthread_mutex_unlock(&pass->lock);
+    pthread_mutex_lock(&pass->lock);
+    bool some = !atomic_load(&pass->stop);
+    if (some && pass->asks) {
+        some = pxi_ranks_deal_next(job);
+    } else if (some) {
+        *job = pass->own_count * pass->ranks + pxi_rank();
+        some = *job < pass->dealt;
     }
-    return status;
+    if (some)
+        pass->own[pass->own_count++] = *job;
+    pthread_mutex_unlock(&pass->lock);
+    return some;
+}
+
+/* The first jobs are every rank's; behind them a lane does what it is dealt until none is left. */
+static px_status ranked_jobs(void *context, int lane, int64_t index, px_error *err)
+{
+    pxi_pass *pass = context;
+    const int64_t beside = pass->left->beside;
+    int64_t job;
+    if (pass->stream || index < beside)
+        return pxi_pass_job(pass, lane, index, err);
+    while (pxi_pass_deal(pass, &job)) {
+        px_error own = {0};
+        const px_status status = pxi_pass_job(pass, lane, beside + job, &own);
+        if (status != PX_OK) {
+            pxi_pass_break(pass, job, status, &own);
+            if (err)
+                *err = own;
+            return status;
+        }
+        atomic_fetch_add(&pass->finished, 1);
+    }
+    return PX_OK;
 }
 
 /* --- what is left ---------------------------------------------------------------------------- */
@@ -84,83 +102,141 @@ static px_status job_unpack(const pxi_left *left, int64_t job, const char *bytes
     return left->unpack ? left->unpack(left->context, job, bytes, size, err) : PX_OK;
 }
 
-static px_status ranks_unpack(const pxi_left *left, const char *bytes, size_t size, px_error *err)
+typedef struct left_round { /* before what a rank sends */
+    int64_t next;           /* its first job that it did not; INT64_MAX: none */
+} left_round;
+
+/* This rank's jobs from `at` on, until there is enough of them for a round. */
+static px_status round_pack(const pxi_pass *pass, int64_t at, px_text *mine, px_error *err)
 {
-    for (size_t at = 0; at < size;) {
-        left_head head;
-        memcpy(&head, bytes + at, sizeof head);
-        at += sizeof head;
-        PX_TRY(job_unpack(left, head.job, bytes + at, (size_t)head.size, err));
-        at += (size_t)head.size;
-    }
+    left_round head = {.next = INT64_MAX};
+    px_text_add_bytes(mine, (const char *)&head, sizeof head);
+    for (; at < pass->own_count && mine->length < ROUND_BYTES; at++)
+        PX_TRY(job_pack(pass->left, pass->own[at], mine, err));
+    if (px_text_failed(mine))
+        return pxi_no_memory_for(err, "what a part of the work left");
+    if (at < pass->own_count)
+        head.next = pass->own[at];
+    memcpy(mine->data, &head, sizeof head);
     return PX_OK;
 }
 
-/* In rounds, so that what is on its way stays small beside what is there. `status` is how this
- * rank's share went. A rank's bytes begin with whether there is more. */
-static px_status swap_left(const pxi_left *left, int rank, int ranks, int64_t jobs, int64_t failed,
-                           px_status status, px_error *err)
+typedef struct left_part { /* of one rank's bytes, what is not taken yet */
+    const char *bytes;
+    size_t size;
+} left_part;
+
+static bool part_head(const left_part *part, left_head *head)
 {
-    size_t *sizes = calloc((size_t)ranks, sizeof *sizes);
-    int64_t job = rank;
-    bool more = false;
-    if (!sizes && status == PX_OK)
-        status = pxi_no_memory_for(err, "%d ranks", ranks);
+    if (part->size == 0)
+        return false;
+    memcpy(head, part->bytes, sizeof *head);
+    return true;
+}
+
+/* All ranks' jobs below `end`, in ascending order. */
+static px_status round_unpack(const pxi_pass *pass, left_part *parts, int64_t end, px_error *err)
+{
+    for (;;) {
+        left_part *next = NULL;
+        left_head head, least = {.job = end};
+        for (int r = 0; r < pass->ranks; r++)
+            if (part_head(&parts[r], &head) && head.job < least.job) {
+                least = head;
+                next = &parts[r];
+            }
+        if (!next)
+            return PX_OK;
+        const char *bytes = next->bytes + sizeof least;
+        next->bytes = bytes + least.size;
+        next->size -= sizeof least + (size_t)least.size;
+        if (next != &parts[pxi_rank()])
+            PX_TRY(job_unpack(pass->left, least.job, bytes, (size_t)least.size, err));
+    }
+}
+
+/* In rounds, so that what is on its way stays small beside what is there; a round ends where the
+ * first rank had no more room, and what others sent beyond that comes again. `status` is how this
+ * rank's share went. */
+static px_status swap_left(const pxi_pass *pass, px_status status, px_error *err)
+{
+    size_t *sizes = calloc((size_t)pass->ranks, sizeof *sizes);
+    left_part *parts = calloc((size_t)pass->ranks, sizeof *parts);
+    int64_t at = 0, end = 0;
+    if ((!sizes || !parts) && status == PX_OK)
+        status = pxi_no_memory_for(err, "%d ranks", pass->ranks);
     do {
         px_text mine = {0};
         char *all = NULL;
-        px_text_add_bytes(&mine, "", 1);
-        for (; status == PX_OK && job < jobs && mine.length < ROUND_BYTES; job += ranks)
-            status = job_pack(left, job, &mine, err);
-        if (status == PX_OK && px_text_failed(&mine))
-            status = pxi_no_memory_for(err, "what a part of the work left");
         if (status == PX_OK)
-            mine.data[0] = job < jobs;
-        status = pxi_ranks_swap("a pass over the inputs", status, failed, px_text_get(&mine),
+            status = round_pack(pass, at, &mine, err);
+        status = pxi_ranks_swap("a pass over the inputs", status, pass->broken, px_text_get(&mine),
                                 mine.length, &all, sizes, err);
         px_text_done(&mine);
         const char *bytes = all;
-        more = false;
-        for (int r = 0; status == PX_OK && r < ranks; r++) {
-            more |= bytes[0] != 0;
-            if (r != rank)
-                status = ranks_unpack(left, bytes + 1, sizes[r] - 1, err);
+        end = INT64_MAX;
+        for (int r = 0; status == PX_OK && r < pass->ranks; r++) {
+            left_round head;
+            memcpy(&head, bytes, sizeof head);
+            parts[r] = (left_part){bytes + sizeof head, sizes[r] - sizeof head};
+            end = PX_MIN(end, head.next);
             bytes += sizes[r];
         }
+        PX_THEN(status, round_unpack(pass, parts, end, err));
+        while (at < pass->own_count && pass->own[at] < end)
+            at++;
         free(all);
-    } while (status == PX_OK && more);
+    } while (status == PX_OK && end != INT64_MAX);
     free(sizes);
+    free(parts);
+    return status;
+}
+
+/* --- a run ----------------------------------------------------------------------------------- */
+
+static px_status run_undivided(pxi_pass *pass, int64_t count, pxi_executor_tick tick, px_error *err)
+{
+    const bool apart = pxi_ranks_apart(true);
+    pass->ranks = 1;
+    const px_status status =
+        pass->workers->executor->run(pass->workers, count, pxi_pass_job, pass, tick, pass, err);
+    (void)pxi_ranks_apart(apart);
     return status;
 }
 
 px_status pxi_pass_divide(pxi_pass *pass, int64_t count, pxi_executor_tick tick, px_error *err)
 {
-    const pxi_executor *executor = pass->workers->executor;
-    ranked_run run = {.pass = pass, .rank = pxi_rank(), .failed = INT64_MAX};
-    const bool divided = pass->left && !pass->visitor.ordered && pxi_ranks_together();
-    pass->ranks = divided ? pxi_rank_count() : 1;
-    atomic_store(&pass->next, divided ? run.rank : 0);
-    const bool apart = pxi_ranks_apart(true);
-    if (!divided) {
-        const px_status status =
-            executor->run(pass->workers, count, pxi_pass_job, pass, tick, pass, err);
-        (void)pxi_ranks_apart(apart);
-        return status;
-    }
-    const int64_t ranks = pass->ranks;
-    const int64_t beside = pass->left->beside, dealt = count - beside;
-    const int64_t own = pass->stream ? count : beside + dealt / ranks + (run.rank < dealt % ranks);
+    atomic_store(&pass->next, 0);
+    if (!pass->left || pass->visitor.ordered || !pxi_ranks_together())
+        return run_undivided(pass, count, tick, err);
+    const int64_t beside = pass->left->beside;
     px_error failure = {0};
-    px_status status = executor->run(pass->workers, own, ranked_job, &run, tick, pass, &failure);
+    pass->ranks = pxi_rank_count();
+    pass->dealt = pass->stream ? pass->stream_count : count - beside;
+    pass->asks = !pass->left->in_turn;
+    pass->own_count = 0;
+    atomic_store(&pass->finished, 0);
+    atomic_store(&pass->stop, false);
+    px_status status = PX_NEW(pass->own, (size_t)pass->dealt + 1, &failure);
+    if (pass->asks)
+        pxi_ranks_deal_begin(pass->dealt);
+    const bool apart = pxi_ranks_apart(true);
+    if (status == PX_OK)
+        status = pass->workers->executor->run(pass->workers,
+                                              pass->stream ? count : beside + pass->lane_count,
+                                              ranked_jobs, pass, tick, pass, &failure);
     (void)pxi_ranks_apart(apart);
-    if (pass->stream && pass->broken != INT64_MAX) { /* whichever lane met it */
+    if (pass->asks)
+        pxi_ranks_deal_end();
+    if (pass->broken != INT64_MAX) { /* whichever lane met it */
         failure = pass->failure;
         status = failure.status;
-        run.failed = pass->broken;
     }
     if (err)
         *err = failure;
     px_error ignored = {0};
-    return swap_left(pass->left, run.rank, pass->ranks, pass->stream ? pass->stream_count : dealt,
-                     run.failed, status, err ? err : &ignored);
+    status = swap_left(pass, status, err ? err : &ignored);
+    free(pass->own);
+    pass->own = NULL;
+    return status;
 }

@@ -5,6 +5,28 @@
 
 #include <stdlib.h>
 
+void pxi_pass_break(pxi_pass *pass, int64_t job, px_status status, const px_error *why)
+{
+    pthread_mutex_lock(&pass->lock);
+    if (status != PX_E_CANCELLED && job < pass->broken) {
+        pass->broken = job;
+        pass->failure = *why;
+        pass->failure.status = status;
+    }
+    pthread_mutex_unlock(&pass->lock);
+    atomic_store(&pass->stop, true);
+}
+
+static bool stream_next(pxi_pass *pass, int64_t *item)
+{
+    if (pass->ranks > 1)
+        return pxi_pass_deal(pass, item);
+    if ((int64_t)atomic_load(&pass->next) >= pass->stream_count)
+        return false;
+    *item = (int64_t)atomic_fetch_add(&pass->next, 1);
+    return *item < pass->stream_count;
+}
+
 static px_status stream_begin(pxi_pass *pass, pxi_lane *lane, size_t slot, int64_t item,
                               px_error *err)
 {
@@ -12,13 +34,7 @@ static px_status stream_begin(pxi_pass *pass, pxi_lane *lane, size_t slot, int64
     const px_status status = pass->stream->begin(lane, slot, item, &own);
     if (status == PX_OK)
         return PX_OK;
-    pthread_mutex_lock(&pass->lock);
-    if (item < pass->broken) {
-        pass->broken = item;
-        pass->failure = own;
-        pass->failure.status = status;
-    }
-    pthread_mutex_unlock(&pass->lock);
+    pxi_pass_break(pass, item, status, &own);
     if (err)
         *err = own;
     return status;
@@ -29,12 +45,10 @@ static px_status stream_fill(pxi_pass *pass, pxi_lane *lane, bool *taken, bool *
 {
     *some = false;
     for (size_t i = 0; i < pass->stream->slots; i++) {
-        if (!taken[i] && (int64_t)atomic_load(&pass->next) < pass->stream_count) {
-            const int64_t item = (int64_t)atomic_fetch_add(&pass->next, pass->ranks);
-            if (item < pass->stream_count) {
-                PX_TRY(stream_begin(pass, lane, i, item, err));
-                taken[i] = true;
-            }
+        int64_t item;
+        if (!taken[i] && stream_next(pass, &item)) {
+            PX_TRY(stream_begin(pass, lane, i, item, err));
+            taken[i] = true;
         }
         *some |= taken[i];
     }

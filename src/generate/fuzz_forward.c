@@ -198,6 +198,7 @@ px_status pxi_fuzz_judge(px_fuzz *fuzz, const void *pixels, const int64_t *rows,
                            .out = out + first};
         const pxi_left left = {.each = fuzz->batch,
                                .count = job.count,
+                               .in_turn = true,
                                .array = {{job.out, sizeof *job.out}},
                                .context = &job,
                                .pack = forward_pack,

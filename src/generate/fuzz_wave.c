@@ -393,7 +393,8 @@ px_status pxi_wave_get(pxi_loop *loop, const pxi_loop_turn *turn, size_t pick, i
     PX_TRY(wave_plan(loop, turn, number, err));
     const int64_t batches =
         ((int64_t)loop->fresh_count + loop->fuzz->batch - 1) / loop->fuzz->batch;
-    const pxi_left left = {.beside = 1, .context = loop, .pack = wave_pack, .unpack = wave_unpack};
+    const pxi_left left = {
+        .beside = 1, .in_turn = true, .context = loop, .pack = wave_pack, .unpack = wave_unpack};
     pxi_pass_leaves(loop->fuzz->pass, &left);
     PX_TRY(pxi_pass_each(loop->fuzz->pass, 1 + batches, NULL, wave_job, loop, err));
     loop->fuzz->waves++;

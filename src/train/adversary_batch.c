@@ -312,8 +312,10 @@ px_status pxi_adversary_make(pxi_adversary *a, int64_t epoch, int64_t epochs, in
     a->step = step;
     adversary_choose(a, px_feeder_samples(a->job.feeder, step));
     PX_TRY(px_plan_refresh(pxi_pass_plan(a->pass), err));
-    const pxi_left left = {
-        .each = batch, .count = a->count, .array = {{a->inputs, a->floats * sizeof *a->inputs}}};
+    const pxi_left left = {.each = batch,
+                           .count = a->count,
+                           .in_turn = true,
+                           .array = {{a->inputs, a->floats * sizeof *a->inputs}}};
     pxi_pass_leaves(a->pass, &left);
     return pxi_pass_each(a->pass, (a->count + batch - 1) / batch, NULL, adversary_work, a, err);
 }
