@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seeds for fuzz_idx, fuzz_npz, fuzz_png, fuzz_jpeg, fuzz_csv, fuzz_wav and fuzz_flac: small good files
+"""Seeds for fuzz_idx, fuzz_npz, fuzz_png, fuzz_jpeg, fuzz_csv, fuzz_wav, fuzz_flac, fuzz_tar and fuzz_index: small good files
 of every kind and bad ones that lie. Needs numpy; pictures and recordings are those of
 tests/data/golden (make_golden.py, make_audio_golden.py)."""
 import gzip
@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import struct
+import tarfile
 import zipfile
 
 import numpy as np
@@ -109,8 +110,47 @@ def recordings():
             put(kind, "bad-truncated.flac", data[:len(data) // 2])
 
 
+def shards():
+    def tar(members, layout, **more):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=layout) as archive:
+            for name, data in members:
+                info = tarfile.TarInfo(name)
+                info.size, info.mtime, info.pax_headers = len(data), 1.7e9 + 0.5, more
+                archive.addfile(info, io.BytesIO(data))
+        return out.getvalue().rstrip(bytes(1)) + bytes(1024)
+
+    plain = [("a.png", b"p"), ("a.cls", b"3"), ("b.jpg", b"q"), ("b.json", b'{"label": 4}')]
+    deep = [("d/" * 80 + n, d) for n, d in plain]
+    put("tar", "ustar.tar", tar(plain, tarfile.USTAR_FORMAT)[:-512])
+    put("tar", "pax.tar", tar(deep, tarfile.PAX_FORMAT, comment="x"))
+    put("tar", "gnu.tar", tar(deep, tarfile.GNU_FORMAT))
+    put("tar", "bad-cut.tar", tar(plain, tarfile.USTAR_FORMAT)[:1500])
+    put("tar", "bad-size.tar", tar(deep[:1], tarfile.PAX_FORMAT).replace(b"path=d", b"size=9"))
+
+
+def indexes():
+    # As src/data/index_file.c writes them; checksums do not count for the fuzzer.
+    def index(kind, place, names, part):
+        records = b"".join(struct.pack("<QQII", place, 5, 0, 3 * (i + 1)) for i in range(2))
+        blocks = records + names
+        at = 16 + len(blocks)
+        directory = struct.pack("<QQQQ", 16, 0, at, 0)
+        about = b"\0\0cat\0dog\0" + struct.pack("<QQQ", 1024, 1, 2) + part + b"\0"
+        foot = struct.pack("<QQQQQIIIIQ", 2, at, at + 32, at + 40, 0, kind, 2, 1, 1, 0)
+        return b"plexor index 1\n\0" + blocks + directory + struct.pack("<ii", 0, 1) + about + foot
+
+    put("index", "folders", index(0, 0, b"a.pb.p", b"n"))
+    put("index", "shards", index(1, 512, b"a.pb.p", b"s.tar"))
+    put("index", "bad-up", index(0, 0, b"../../", b"n"))
+    put("index", "bad-part-up", index(0, 0, b"a.pb.p", b"../n"))
+    put("index", "bad-far", index(1, 1 << 60, b"a.pb.p", b"s.tar"))
+
+
 idx()
 arrays()
+shards()
+indexes()
 pictures()
 manifests()
 recordings()

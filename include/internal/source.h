@@ -137,6 +137,9 @@ px_status pxi_noise_open(const char *text, const char *split, pxi_source **out, 
 px_status pxi_source_open(const char *spec, const char *split, int targets, pxi_source **out,
                           px_error *err);
 
+/* Whatever lies in a folder or archive. Takes over the tree in any case. */
+px_status pxi_source_of_tree(pxi_tree *tree, const char *split, pxi_source **out, px_error *err);
+
 /* Of samples with targets of regression: every label is 0, and classes are the two verdicts. */
 void pxi_source_set_verdicts(pxi_source *source, int targets);
 

@@ -6,5 +6,7 @@
  * made if it is not there. The caller frees it; NULL: there is no such folder to be had, or no
  * memory. */
 char *pxi_cache_path(const char *name);
+/* The same, and no folder is made: NULL where it is not there. */
+char *pxi_cache_find(const char *name);
 
 #endif

@@ -20,6 +20,7 @@
     X(describe)         \
     X(localize)         \
     X(select)           \
+    X(index)            \
     X(merge)            \
     X(synthesize)       \
     X(attack)           \

@@ -89,6 +89,11 @@ static const pxi_source_type picture_type = {
     .free = pxi_picture_source_free,
 };
 
+const pxi_picture_source *pxi_picture_source_of(const pxi_source *source)
+{
+    return source->type == &picture_type ? (const pxi_picture_source *)source : NULL;
+}
+
 px_status pxi_picture_source_new(const char *kind, pxi_tree *tree, pxi_picture_source **out,
                                  px_error *err)
 {

@@ -44,6 +44,9 @@ px_status pxi_picture_source_finish(pxi_picture_source *source, px_error *err);
 px_status pxi_picture_source_record(pxi_picture_source *source, px_error *err);
 void pxi_audio_part_free(struct pxi_audio_part *part); /* NULL is fine */
 
+/* NULL: it is another one. */
+const pxi_picture_source *pxi_picture_source_of(const pxi_source *source);
+
 /* What all files have in common. */
 int64_t pxi_picture_source_label(const pxi_source *source, int64_t index);
 const char *pxi_picture_source_name(const pxi_source *source, int64_t index, char *buffer,

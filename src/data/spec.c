@@ -5,6 +5,7 @@
 #include "base/foreign.h"
 #include "base/mem_names.h"
 #include "base/memory.h"
+#include "data/index.h"
 #include "data/picture_source.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ static void spec_root(const pxi_tree *tree, char *root, size_t room)
     }
 }
 
-static px_status spec_tree(pxi_tree *tree, const char *split, pxi_source **out, px_error *err)
+px_status pxi_source_of_tree(pxi_tree *tree, const char *split, pxi_source **out, px_error *err)
 {
     char root[1024] = "";
     if (pxi_tree_count(tree))
@@ -127,6 +128,50 @@ static px_status spec_tree(pxi_tree *tree, const char *split, pxi_source **out, 
                       pxi_tree_name(tree));
     pxi_tree_free(tree);
     return status;
+}
+
+/* --- what may have an index ------------------------------------------------------------------ */
+
+static void spec_advise(pxi_source *source, const char *spec)
+{
+    char sentence[320];
+    if (source->count < PXI_INDEX_ADVICE)
+        return;
+    snprintf(sentence, sizeof sentence,
+             "%lld inputs were listed one by one: after 'plexor index %.120s' they need not be",
+             (long long)source->count, spec);
+    pxi_source_remark(source, sentence);
+}
+
+static px_status spec_shards(pxi_shards *shards, const char *spec, const char *split,
+                             pxi_source **out, px_error *err)
+{
+    px_status status = pxi_shards_open(shards, spec, split, out, err);
+    pxi_shards_done(shards);
+    return status;
+}
+
+static px_status spec_folder(const char *folder, const char *split, pxi_source **out, px_error *err)
+{
+    char why[320];
+    pxi_tree *tree = NULL;
+    pxi_shards shards = {0};
+    PX_TRY(pxi_index_find(folder, "", split, out, why, sizeof why, err));
+    if (*out)
+        return PX_OK;
+    PX_TRY(pxi_tree_open_folder(folder, split, &tree, err));
+    px_status status = pxi_shards_of_tree(tree, split, &shards, err);
+    if (status != PX_OK || shards.count) {
+        pxi_tree_free(tree);
+        PX_TRY(status);
+        PX_TRY(spec_shards(&shards, folder, split, out, err));
+    } else {
+        PX_TRY(pxi_source_of_tree(tree, split, out, err));
+        if (pxi_picture_source_of(*out))
+            spec_advise(*out, folder);
+    }
+    pxi_source_remark(*out, why);
+    return PX_OK;
 }
 
 /* --- names known to the program -------------------------------------------------------------- */
@@ -189,9 +234,17 @@ static px_status spec_file(const char *path, const char *split, int targets, pxi
 {
     pxi_tree *tree = NULL;
     const char *name;
+    pxi_shards shards = {0};
+    PX_TRY(pxi_shards_of_file(path, &shards, err));
+    if (shards.count) {
+        if (!split)
+            return spec_shards(&shards, path, NULL, out, err);
+        pxi_shards_done(&shards);
+        return pxi_split_fail(path, NULL, 0, split, err);
+    }
     if (pxi_tree_is_archive(path)) {
         PX_TRY(pxi_tree_open_archive(path, &tree, err));
-        return spec_tree(tree, split, out, err);
+        return pxi_source_of_tree(tree, split, out, err);
     }
     if (pxi_has_suffix(path, ".npz") || pxi_has_suffix(path, ".npy")) {
         pxi_bytes bytes = {0};
@@ -265,6 +318,13 @@ px_status pxi_source_open(const char *spec, const char *split, int targets, pxi_
         return pxi_digits_open(spec, split, out, err);
     if (pxi_noise_is_name(spec))
         return pxi_noise_open(spec, split, out, err);
+    if (pxi_shards_is_range(spec)) {
+        pxi_shards shards = {0};
+        if (split)
+            return pxi_split_fail(spec, NULL, 0, split, err);
+        PX_TRY(pxi_shards_of_range(spec, &shards, err));
+        return spec_shards(&shards, spec, NULL, out, err);
+    }
     if (strcmp(spec, "fashion-mnist") == 0)
         return spec_fashion(split, out, err);
     if (stat(spec, &info) != 0 && errno == ENOENT)
@@ -281,7 +341,5 @@ px_status pxi_source_open(const char *spec, const char *split, int targets, pxi_
     PX_TRY(spec_is_marked(spec, &marked, err));
     if (marked)
         return folder_open(spec, split, out, err);
-    pxi_tree *tree = NULL;
-    PX_TRY(pxi_tree_open_folder(spec, split, &tree, err));
-    return spec_tree(tree, split, out, err);
+    return spec_folder(spec, split, out, err);
 }

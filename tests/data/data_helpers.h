@@ -4,6 +4,7 @@
 
 #include "cmocka_all.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
