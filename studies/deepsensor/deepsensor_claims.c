@@ -6,6 +6,7 @@
 #include "deepsensor/deepsensor_tables.h"
 #include "frame/study_claim.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <plexor/text.h>
 #include <string.h>
@@ -31,6 +32,35 @@ static double value_of(const px_study *study, size_t subject, size_t state, size
     return ds_figure(study, subject, state, method, what->name,
                      ds_scale(study, subject, state, method, what->share), UNKNOWN)
         .mean;
+}
+
+/* The largest number of seeds that both were run with; -1: none. A swarm's rate moves by points
+ * between 60 seeds and 1,000, so that methods are compared on as many. */
+static int64_t common_size(const px_study *study, size_t subject, size_t state, size_t method,
+                           size_t other_state, size_t other)
+{
+    char key[CELL_KEY], other_key[CELL_KEY];
+    ds_prefix(study, subject, state, method, key);
+    ds_prefix(study, subject, other_state, other, other_key);
+    int64_t a = pxi_study_size(study, key, INT64_MAX);
+    int64_t b = pxi_study_size(study, other_key, INT64_MAX);
+    while (a >= 0 && b >= 0 && a != b)
+        if (a > b)
+            a = pxi_study_size(study, key, a);
+        else
+            b = pxi_study_size(study, other_key, b);
+    return a == b ? a : -1;
+}
+
+/* A share of a method's examples or seeds, of campaigns of that many seeds. */
+static double value_at(const px_study *study, size_t subject, size_t state, size_t method,
+                       const ds_quantity *what, int64_t size)
+{
+    char key[CELL_KEY];
+    ds_prefix(study, subject, state, method, key);
+    const double seeds = pxi_study_figure_of(study, key, size, "seeds", 1.0, UNKNOWN, 0).mean;
+    return ds_share_scale(study, seeds, what->share) *
+           pxi_study_figure_of(study, key, size, what->name, 1.0, UNKNOWN, 0).mean;
 }
 
 static void tell(study_claim *c, const ds_quantity *what, double value)
@@ -89,26 +119,20 @@ static void claim_states(const px_study *study, study_document *doc, size_t firs
     pxi_claim_end(&c, doc, text);
 }
 
-/* More errors in badly trained networks than in the well-trained one, of as many seeds: a swarm's
- * rate moves by points between 60 seeds and 1,000. */
+/* More errors in badly trained networks than in the well-trained one. */
 static void claim_more_where_bad(const px_study *study, study_document *doc)
 {
     study_claim c = {0};
     for (size_t s = 0; s < DS_SUBJECTS; s++)
         for (size_t state = DS_UNDER; state <= DS_OVER; state++) {
-            char key[CELL_KEY];
-            ds_prefix(study, s, state, DS_SENSOR, key);
-            const int64_t size = pxi_study_size(study, key, INT64_MAX);
-            const double bad = value_of(study, s, state, DS_SENSOR, &any);
-            ds_prefix(study, s, DS_CLEAN, DS_SENSOR, key);
-            const double right = pxi_study_figure_of(study, key, size, "any", 1.0, UNKNOWN, 0).mean;
-            const double seeds =
-                pxi_study_figure_of(study, key, size, "seeds", 1.0, UNKNOWN, 0).mean;
-            const double well = 100.0 * right / seeds;
+            const int64_t size = common_size(study, s, state, DS_SENSOR, DS_CLEAN, DS_SENSOR);
+            const double bad = value_at(study, s, state, DS_SENSOR, &any, size);
+            const double well = value_at(study, s, DS_CLEAN, DS_SENSOR, &any, size);
             if (isnan(well) || isnan(bad))
                 continue;
             claim_case(&c, s, state);
-            px_text_format(&c.evidence, "%.1f%% against %.1f%%, %.0f seeds each", bad, well, seeds);
+            px_text_format(&c.evidence, "%.1f%% against %.1f%%, %" PRId64 " seeds each", bad, well,
+                           size);
             c.run++;
             c.held += bad > well;
         }
@@ -126,8 +150,9 @@ static void claim_pair(const px_study *study, study_document *doc, const char *i
     const size_t a = ds_method_find(id), b = ds_method_find(other);
     for (size_t s = 0; s < DS_SUBJECTS; s++)
         for (size_t i = 0; i < 2; i++) {
-            const double x = value_of(study, s, DS_CLEAN, a, whats[i]);
-            const double y = value_of(study, s, DS_CLEAN, b, whats[i]);
+            const int64_t size = common_size(study, s, DS_CLEAN, a, DS_CLEAN, b);
+            const double x = value_at(study, s, DS_CLEAN, a, whats[i], size);
+            const double y = value_at(study, s, DS_CLEAN, b, whats[i], size);
             if (isnan(x) || isnan(y) ||
                 (x == 0.0 && y == 0.0)) /* none found any: that says nothing */
                 continue;
@@ -136,6 +161,8 @@ static void claim_pair(const px_study *study, study_document *doc, const char *i
             tell(&c, whats[i], x);
             px_text_add(&c.evidence, " and ");
             tell(&c, whats[i], y);
+            if (size < DS_SEEDS)
+                px_text_format(&c.evidence, " (%" PRId64 " seeds)", size);
             c.run++;
             c.held += band > 0.0 ? fabs(x - y) <= band * fmax(x, y) : x > y;
         }
@@ -187,36 +214,71 @@ static void claim_seen(const px_study *study, study_document *doc)
                   "average)");
 }
 
+enum { LADDER = 16 };
+
+/* A group's methods by their parameter, which the table has them by, and DeepSensor at its own. */
+static size_t parameter_ladder(ds_group group, double own, size_t ladder[LADDER])
+{
+    size_t count = 0;
+    bool told = false;
+    for (size_t m = 0; m < ds_method_count && count + 1 < LADDER; m++) {
+        if (ds_methods[m].group != group)
+            continue;
+        if (!told && ds_methods[m].value > own) {
+            ladder[count++] = DS_SENSOR;
+            told = true;
+        }
+        ladder[count++] = m;
+    }
+    if (!told)
+        ladder[count++] = DS_SENSOR;
+    return count;
+}
+
+/* The largest number of seeds that all of them were run with, of those that were run; -1: none. */
+static int64_t ladder_size(const px_study *study, const size_t *ladder, size_t count)
+{
+    char sensor[CELL_KEY], key[CELL_KEY];
+    ds_prefix(study, DS_LENET5, DS_CLEAN, DS_SENSOR, sensor);
+    int64_t size = INT64_MAX;
+    bool all = false;
+    while (!all && size >= 0) {
+        size = pxi_study_size(study, sensor, size);
+        all = true;
+        for (size_t i = 0; i < count; i++) {
+            ds_prefix(study, DS_LENET5, DS_CLEAN, ladder[i], key);
+            all &= pxi_study_size(study, key, INT64_MAX) < 0 ||
+                   pxi_study_size(study, key, size + 1) == size;
+        }
+    }
+    return size;
+}
+
 /* Whether the value rises along a group's parameter; `flat_from`: does not change from there on. */
 static void claim_parameter(const px_study *study, study_document *doc, ds_group group, double own,
                             double flat_from, const char *text)
 {
     study_claim c = {0};
+    size_t ladder[LADDER];
+    const size_t count = parameter_ladder(group, own, ladder);
+    const int64_t size = ladder_size(study, ladder, count);
     double before = UNKNOWN;
-    bool used_own = false;
-    for (size_t m = 0; m < ds_method_count; m++) {
-        if (ds_methods[m].group != group)
+    for (size_t i = 0; i < count; i++) {
+        const double at = ladder[i] == DS_SENSOR ? own : ds_methods[ladder[i]].value;
+        const double value = value_at(study, DS_LENET5, DS_CLEAN, ladder[i], &errors, size);
+        if (isnan(value))
             continue;
-        for (int turn = 0; turn < 2; turn++) { /* the default has its place among them */
-            const bool default_now = turn == 0 && !used_own && ds_methods[m].value > own;
-            if (turn == 0 && !default_now)
-                continue;
-            const size_t method = default_now ? DS_SENSOR : m;
-            const double at = default_now ? own : ds_methods[m].value;
-            const double value = value_of(study, DS_LENET5, DS_CLEAN, method, &errors);
-            used_own |= default_now;
-            if (!isnan(value)) {
-                px_text_format(&c.evidence, "%s%g: %.1f%%",
-                               c.evidence.length ? ", " : "LeNet-5: ", at, value);
-                if (!isnan(before) && (value > 0.0 || before > 0.0)) { /* none says nothing */
-                    const bool flat = flat_from > 0.0 && at > flat_from;
-                    c.run++;
-                    c.held +=
-                        flat ? fabs(value - before) <= 0.05 * fmax(value, before) : value >= before;
-                }
-                before = value;
-            }
+        if (c.evidence.length)
+            px_text_add(&c.evidence, ", ");
+        else
+            px_text_format(&c.evidence, "LeNet-5, %" PRId64 " seeds each: ", size);
+        px_text_format(&c.evidence, "%g: %.1f%%", at, value);
+        if (!isnan(before) && (value > 0.0 || before > 0.0)) { /* none says nothing */
+            const bool flat = flat_from > 0.0 && at > flat_from;
+            c.run++;
+            c.held += flat ? fabs(value - before) <= 0.05 * fmax(value, before) : value >= before;
         }
+        before = value;
     }
     pxi_claim_end(&c, doc, text);
 }

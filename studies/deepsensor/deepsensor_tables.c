@@ -83,16 +83,20 @@ static const char *methods_note(const px_study *study, size_t subject, size_t st
     return missing ? missing : ds_cost_note(network_left(study, subject, state) + left, buffer);
 }
 
-/* Of seeds that there were, of examples, or a count as it is. */
-double ds_scale(const px_study *study, size_t subject, size_t state, size_t method, ds_share share)
+double ds_share_scale(const px_study *study, double seeds, ds_share share)
 {
     if (share == DS_COUNT)
         return 1.0;
-    const double seeds = ds_figure(study, subject, state, method, "seeds", 1.0, UNKNOWN).mean;
     const double of = share == DS_PER_EXAMPLE ? seeds * (double)ds_iterations(study) / 100.0
                       : share == DS_PER_SEED  ? seeds
                                               : seeds / 100.0;
     return of > 0.0 ? 1.0 / of : 1.0;
+}
+
+double ds_scale(const px_study *study, size_t subject, size_t state, size_t method, ds_share share)
+{
+    return ds_share_scale(
+        study, ds_figure(study, subject, state, method, "seeds", 1.0, UNKNOWN).mean, share);
 }
 
 /* Rows are methods. */

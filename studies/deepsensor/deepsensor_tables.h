@@ -12,7 +12,8 @@ typedef enum ds_share {
     DS_PER_EXAMPLE, /* in per cent of seeds times iterations */
 } ds_share;
 
-/* What to multiply a value of that cell by. */
+/* What to multiply a value by, of so many seeds; and of that cell. */
+double ds_share_scale(const px_study *study, double seeds, ds_share share);
 double ds_scale(const px_study *study, size_t subject, size_t state, size_t method, ds_share share);
 
 enum { DS_COLUMNS_MOST = 8 };

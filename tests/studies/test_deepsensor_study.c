@@ -71,6 +71,11 @@ static void test_plan(void **state)
     assert_int_equal(jobs_of("search", "resnet20", 1), 1 + methods(1u << DS_GROUP_SEARCH, false));
     assert_int_equal(jobs_of("table4", NULL, 1), 5 + 3 * methods(1u << DS_GROUP_PAPER, true));
     assert_int_equal(jobs_of("table5", NULL, 1), 5 + 3 * methods(1u << DS_GROUP_PAPER, true));
+    /* lambda, epsilon and the start, on the network as it is; on two faulty ones by themselves */
+    const int64_t rq5 =
+        1 + methods(1u << DS_GROUP_LAMBDA | 1u << DS_GROUP_EPSILON | 1u << DS_GROUP_INIT, true);
+    assert_int_equal(jobs_of("rq5", NULL, 1), 1 + rq5);
+    assert_int_equal(jobs_of("rq5-faulty", NULL, 1), 2 + 2 * rq5);
     assert_int_equal(jobs_of("table6", NULL, 1), 0); /* without data */
     int64_t jobs = 0;
     px_study *study = opened("table5", NULL, 1, 50, &jobs);
@@ -279,6 +284,35 @@ static void test_report(void **state)
     free(text);
 }
 
+/* Methods are compared on as many seeds. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    int64_t jobs = 0;
+    px_study *study = opened("networks", NULL, 1, 0, &jobs);
+    put(study, "mnist lenet5 clean deepsensor run=1 n=1000", 19000, 2000, 0);
+    put(study, "mnist lenet5 clean deepsensor run=1 n=50", 10000, 2000, 0);
+    put(study, "mnist lenet5 clean deepsensor run=1 n=20", 4000, 2000, 0);
+    put(study, "mnist lenet5 clean random run=1 n=50", 12000, 1000, 0);
+    put(study, "mnist lenet5 clean random run=1 n=10", 2000, 1000, 0);
+    put(study, "mnist lenet5 clean lambda-0.1 run=1 n=20", 3000, 0, 0);
+    put(study, "mnist lenet5 clean lambda-0.1 run=1 n=50", 9000, 0, 0);
+    put(study, "mnist lenet5 clean lambda-0.6 run=1 n=20", 5000, 0, 0);
+    put(study, "mnist lenet5 clean lambda-0.9 run=1 n=20", 5100, 0, 0);
+    put(study, "mnist lenet5 clean epsilon-0.2 run=1 n=50", 11000, 0, 0);
+    put(study, "mnist lenet5 clean init-fixed run=1 n=7", 0, 0, 0);
+    char *text = report_of(study, PX_STUDY_MARKDOWN);
+    px_study_free(study);
+    has(text, "For 1 of 2. LeNet-5 on MNIST: errors 50.00% and 60.00% (50 seeds); LeNet-5 on "
+              "MNIST: categories 2.00 and 1.00 (50 seeds).");
+    has(text,
+        "For 3 of 3. LeNet-5, 20 seeds each: 0.1: 15.0%, 0.5: 20.0%, 0.6: 25.0%, 0.9: 25.5%.");
+    has(text, "**does not hold**: errors grow with epsilon. For 0 of 1. LeNet-5, 50 seeds each: "
+              "0.2: 55.0%, 1: 50.0%.");
+    has(text, "**not run**: particles that begin at random");
+    free(text);
+}
+
 static px_status nomem_work(const void *context, px_error *err)
 {
     (void)context;
@@ -311,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_trail, setup, teardown),
         cmocka_unit_test_setup_teardown(test_adds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_report, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
