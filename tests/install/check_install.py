@@ -103,6 +103,17 @@ def check_examples(tree):
             assert re.fullmatch(wanted, said), f"{name}: {said}"
 
 
+def check_autopkgtests(tree):
+    """What Debian runs on its packages; the module is tried by check_packages.py."""
+    environment = dict(tree.environment, PATH=f"{tree.prefix}/bin:{os.environ['PATH']}", AUTOPKGTEST_TMP=tree.root,
+                       PKG_CONFIG_PATH=tree.lib + "/pkgconfig", PKG_CONFIG_SYSROOT_DIR=tree.root)
+    for name in ("program", "library"):
+        run(f"{TOP}/debian/tests/{name}", cwd=TOP, env=environment)
+    with open(TOP + "/debian/tests/control", encoding="utf-8") as file:
+        named = set(re.findall(r"^Tests: (\w+)", file.read(), re.M))
+    assert named == set(os.listdir(TOP + "/debian/tests")) - {"control"}, named
+
+
 def check_versions(_):
     """Whoever releases changes all of them."""
     with open(TOP + "/meson.build", encoding="utf-8") as file:
@@ -118,7 +129,8 @@ def check_versions(_):
 def main():
     checks = [("program and manual", check_program), ("completion", check_completion),
               ("library", check_library), ("headers", check_headers),
-              ("examples, as C and C++", check_examples), ("versions", check_versions)]
+              ("examples, as C and C++", check_examples), ("tests of the packages", check_autopkgtests),
+              ("versions", check_versions)]
     print(f"1..{len(checks)}")
     if not shutil.which("meson"):
         print("Bail out! meson is not installed")
