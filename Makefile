@@ -3,6 +3,8 @@
 #     make demo        installs what is missing, builds, and examines a real network
 #     make test        installs what is missing, builds, and runs every test
 #
+# A target builds what it needs and no more, all in one folder: what one has built, the next has.
+#
 # Variables: BUILD (folder), PREFIX, DESTDIR, MESON_FLAGS, WERROR=1 (warnings are errors), JOBS.
 
 BUILD ?= build
@@ -19,7 +21,7 @@ ninja_flags = $(if $(JOBS),-j$(JOBS))
 test_flags = --print-errorlogs --timeout-multiplier 4 $(if $(JOBS),--num-processes $(JOBS))
 sources = git ls-files '*.c' '*.h' ':!tests/*/golden*' ':!tests/*/*_golden.h' # written by scripts
 
-.PHONY: all help setup build demo test test-long bench install dist deb wheel format lint asan tsan fuzz clean
+.PHONY: all help setup configured with-tests build demo quick test test-long bench install dist deb wheel format lint asan tsan clean
 
 all: build
 
@@ -29,40 +31,50 @@ help:
 setup: ## install the Debian packages that are missing
 	@scripts/setup build test demo
 
-build: ## build/plexor and libplexor
+configured:
 	@scripts/setup build
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(meson_flags)
 	@test -z "$(WERROR)" || meson configure $(BUILD) -Dwerror=true
-	@ninja $(ninja_flags) -C $(BUILD)
 
-demo: ## examine a network trained on the spot: build/demo/report.html
-	@scripts/setup build demo
-	@$(MAKE) --no-print-directory build
+# A folder that was configured without cmocka is configured again; what it has built stays.
+with-tests: configured
+	@scripts/setup test
+	@test -f $(BUILD)/.with-tests || meson setup --reconfigure $(BUILD) -Dtests=enabled
+	@touch $(BUILD)/.with-tests
+
+build: configured ## build/plexor, libplexor, manual pages, completion
+	@ninja $(ninja_flags) -C $(BUILD) product
+
+demo: configured ## examine a network trained on the spot: build/demo/report.html
+	@scripts/setup demo
+	@ninja $(ninja_flags) -C $(BUILD) plexor
 	@scripts/demo $(BUILD)
 
-# cmocka decides what is built: a folder configured before it was installed is configured again.
-test: ## build and run every test
-	@scripts/setup build test
+quick: with-tests ## unit tests, less than a minute once they are built
+	@meson test -C $(BUILD) $(test_flags) --setup quick; status=$$?; \
+	    scripts/count-tests $(BUILD) && exit $$status
+
+test: with-tests ## build everything and run every test
 	@scripts/setup page
-	@test ! -f $(BUILD)/build.ninja -o -f $(BUILD)/.with-tests || meson setup --wipe $(BUILD)
-	@$(MAKE) --no-print-directory build && touch $(BUILD)/.with-tests
+	@ninja $(ninja_flags) -C $(BUILD)
 	@meson test -C $(BUILD) $(test_flags) --no-suite long; status=$$?; \
 	    scripts/count-tests $(BUILD) && exit $$status
 
-# Every call and allocation of every command that writes fails in turn: an hour or two.
-test-long: build ## the tests that take long
-	@meson test -C $(BUILD) $(test_flags) --suite long --no-rebuild
+# Every call and allocation of every command that writes fails in turn; fuzz targets run for minutes
+# instead of seconds; and everything runs under sanitizers.
+test-long: with-tests ## what takes hours: kills and refused calls, long fuzzing, sanitizers
+	@meson test -C $(BUILD) $(test_flags) --suite long
+	@FUZZ_SECONDS=300 meson test -C $(BUILD) $(test_flags) --suite fuzz --timeout-multiplier 0
+	@$(MAKE) --no-print-directory asan
 
 bench: build ## throughput of the engine and of training, beside peers where they are installed
 	@scripts/setup bench page
-	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild
+	@meson test -C $(BUILD) --benchmark --verbose
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if set
 	@meson install -C $(BUILD) --no-rebuild
 
-dist: ## a tarball of what git has, in BUILD/meson-dist; `meson dist` also builds and tests it
-	@scripts/setup build
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(meson_flags)
+dist: configured ## a tarball of what git has, in BUILD/meson-dist; `meson dist` also builds and tests it
 	@meson dist -C $(BUILD) --no-tests
 
 deb: ## Debian packages in BUILD/deb, checked with lintian
