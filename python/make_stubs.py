@@ -4,7 +4,9 @@
 Made from `plexor help --json` as the functions themselves are; --check fails where it would change.
 """
 import inspect
+import keyword
 import os
+import re
 import sys
 
 TOP = os.path.dirname(os.path.abspath(__file__))
@@ -16,7 +18,8 @@ from plexor.result import result_class  # noqa: E402
 
 HEAD = '''# Made by python/make_stubs.py: what it says of commands comes from `plexor help --json`.
 import os
-from typing import Any, Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .campaign import Failure
 from .data import Data as Data
@@ -28,8 +31,8 @@ from .gate import EpochEnd as EpochEnd, Gate as Gate, gate as gate, scorer as sc
 from .network import Network as _Network
 from .own import (Criterion as Criterion, Mutation as Mutation, Selector as Selector, Setting as Setting,
                   add_criterion as add_criterion, add_mutation as add_mutation, add_selector as add_selector)
-from .result import (Attack, Eval, Mutants, Record as Record, Result as Result, Rows as Rows, Select, Sweep as Sweep,
-                     Trained)
+from .result import (Attack, Eval, Explained, Mutants, Record as Record, Result as Result, Rows as Rows, Select,
+                     Sweep as Sweep, Trained)
 from ._progress import Settings
 
 DataLike = Any  # Data, an array, (inputs, labels), a result with a campaign, or a text as the command line takes it
@@ -43,10 +46,20 @@ def from_torch(module: Any, example: Any, *, opset: int = 13, **options: Any) ->
 '''
 
 
-def parameter(p):
+# Of a result's members; what matrices are is NumPy's affair.
+KINDS = {"text": "str", "integer": "int", "number": "float", "bool": "bool", "object": "Record", "map": "Record",
+         "list": "Sequence[Any]", "matrix": "Any"}
+
+
+def of(annotation):
+    """The module has a function list(), so that the name is no type in its stubs."""
+    return re.sub(r"\blist\b", "Sequence[Any]", annotation)
+
+
+def parameter(p, may_be_left_out):
     if p.kind is inspect.Parameter.VAR_POSITIONAL:
         return f"*{p.name}: Any"
-    kind = "Any" if p.annotation is inspect.Parameter.empty else p.annotation
+    kind = "Any" if p.annotation is inspect.Parameter.empty else of(p.annotation)
     if p.name == "progress":
         kind = "Progress"
     elif p.name == "on_failure":
@@ -54,8 +67,27 @@ def parameter(p):
     elif p.name == "remark":
         kind = "Callable[[str], Any] | None"
     if p.default is inspect.Parameter.empty:
-        return f"{p.name}: {kind}"
-    return f"{p.name}: {kind}{' | None' if p.default is None and '| None' not in kind and 'Progress' != kind else ''} = {p.default!r}"
+        return f"{p.name}: {kind}" + (" = ..." if may_be_left_out else "")
+    return f"{p.name}: {kind}{' | None' if p.default is None and '| None' not in kind and kind not in ('Any', 'Progress') else ''} = {p.default!r}"
+
+
+def result_of(command):
+    """What the command's result is called here."""
+    return f"_{command.name.title().replace('-', '')}" if command.result else result_class(command.name).__name__
+
+
+def members_of(command):
+    """The result's class, with what this command has."""
+    base, members = result_class(command.name), {}
+    for field in command.result:
+        name = re.sub(r"\W", "_", field["key"])
+        if field["key"] != "*" and name.isidentifier() and not keyword.iskeyword(name) and not hasattr(base, name):
+            of_objects = field["type"] == "list" and field.get("of") == "object"
+            kind = "Rows" if of_objects else KINDS[field["type"]]
+            members[name] = kind + (" | None" if field.get("optional") and kind != "Any" else "")
+    if base.__name__ == "Trained":
+        members["network"] = "Network"
+    return f"class {result_of(command)}({base.__name__}): " + ("; ".join(f"{n}: {k}" for n, k in members.items()) or "...")
 
 
 def lines_of(command, method):
@@ -66,18 +98,17 @@ def lines_of(command, method):
         if p.kind is inspect.Parameter.KEYWORD_ONLY and not star:
             words.append("*")
             star = True
-        words.append(parameter(p))
-    kind = result_class(command.name).__name__
+        words.append(parameter(p, p.name in command.aliases.values()))
     swept = any(o.is_single for o in command.options.values())
     indent = "    " if method else ""
     summary = " ".join(command.about["help"].split())
-    return [f"{indent}def {command.python}({', '.join(words)}) -> {kind}{' | Any' if swept else ''}:",
+    return [f"{indent}def {command.python}({', '.join(words)}) -> {result_of(command)}{' | Any' if swept else ''}:",
             f'{indent}    """{summary[:1].upper() + summary[1:]}."""']
 
 
 def made():
     commands = _commands.all_commands().values()
-    lines = HEAD.splitlines() + ["class Network(_Network):"]
+    lines = HEAD.splitlines() + [members_of(c) for c in commands if c.result] + ["", "class Network(_Network):"]
     for command in commands:
         if command.of_network:
             lines += lines_of(command, True)

@@ -31,6 +31,8 @@ IN_MEMORY = {"grad": "gradient.npy", "mutate": "mutants.npz", "run": "outputs.np
 FINDING = {"attack", "fuzz", "synthesize"}  # write failures into a campaign, and tell of each
 TRAINING = {"repair", "train"}  # write beside the network, too: into a folder that lives as long as the result
 ONE_NUMBER = {"X", "N", "P", "A", "FRACTION", "SHARE"}  # what a text like 8/255 or 10% is called
+SEVERAL = re.compile("LIST|SET|STAGES|LAYERS|,")  # in what an option takes: a list is one value
+NUMBER_OR_NAME = re.compile("CLASS|%|^(S|D|C|TIME)$")
 ONE_FILE = {"grad", "run"}  # take .npy files, which a data set in memory is none of
 ADVISED = ("attacks", "criteria", "engines", "measures", "metrics", "selectors")  # lists with papers
 
@@ -71,17 +73,17 @@ class Option:
     def annotation(self):
         if self.kind == "flag":
             return "bool"
-        if self.kind == "integer":
-            return "int"
-        if self.kind == "number":
-            return "float | str"
+        if self.is_single:  # or a list of them: a Sweep
+            return "int | list" if self.kind == "integer" else "float | str | list"
         if self.is_data or self.takes_arrays:
             return "DataLike"
         if self.path:
-            return "str | os.PathLike"
+            return "str | os.PathLike" + (" | list" if SEVERAL.search(self.argument) else "")
         if self.kind == "texts":
             return "str | list | dict"
-        return "float | str" if self.is_single else "str | float | list"
+        if SEVERAL.search(self.argument):
+            return "str | float | list"
+        return "str | float" if NUMBER_OR_NAME.search(self.argument) else "str"
 
 
 class Command:
@@ -118,6 +120,12 @@ class Command:
     # --- signature ---
 
     @functools.cached_property
+    def aliases(self):
+        """{another name of a parameter: the parameter}"""
+        return {alias: name for alias, name in ALIASES.items() if name in self.options and alias not in self.options
+                and (alias != "gates" or self.options[name].list == "gates")}
+
+    @functools.cached_property
     def signature(self):
         parameters, taken = [], set()
         ordinary, only = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
@@ -135,6 +143,9 @@ class Command:
         for name in self.options:
             if name not in taken:
                 parameters.append(self._parameter(name, only, name in self.required))
+        for alias, name in self.aliases.items():
+            kind = self.options[name].annotation + " | None"
+            parameters.append(inspect.Parameter(alias, only, default=None, annotation=kind))
         told = ("on_failure", "progress", "remark") if self.name in FINDING else ("progress", "remark")
         parameters += [inspect.Parameter(n, only, default=None) for n in told]
         return inspect.Signature(parameters)
@@ -142,15 +153,18 @@ class Command:
     def _parameter(self, name, kind, needed):
         option = self.options[name]
         default = inspect.Parameter.empty if needed else option.default
-        return inspect.Parameter(name, kind, default=default, annotation=option.annotation)
+        annotation = option.annotation + (" | None" if default is None else "")
+        return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
     # --- words ---
 
     def bind(self, args, kwargs):
         kwargs = dict(kwargs)
         letters = {o.letter: name for name, o in self.options.items() if o.letter}
-        for alias, name in {**ALIASES, **letters}.items():
-            if alias in kwargs and name in self.options and alias not in self.options:
+        for alias, name in {**letters, **self.aliases}.items():
+            if alias in kwargs and alias not in self.options:
+                if name in kwargs:
+                    raise TypeError(f"{self.name}(): '{alias}' and '{name}' are the same")
                 kwargs[name] = kwargs.pop(alias)
         for name in kwargs:
             if name not in self.signature.parameters:
@@ -331,6 +345,7 @@ def doc_of(command, papers=False):
             limits = f" [{option.least:g} to {option.most:g}]"
         choices = f" One of {', '.join(option.choices)}." if option.choices and len(option.choices) <= 40 else ""
         lines.append(f"    {option.name} ({option.argument or 'True or False'}): {option.help}{limits}.{choices}")
+    lines += [f"    {alias}: the same as {name}" for alias, name in command.aliases.items()]
     lines += ["    progress: True, False, or a function (label, done, total, text) that returns False to end the work",
               "    remark: a function that is told remarks, each a sentence"]
     if command.name in FINDING:
