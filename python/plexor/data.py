@@ -185,8 +185,6 @@ class Data:
     def _check_lengths(self):
         if self._x.ndim < 2:
             raise InputError(f"inputs have the shape {self._x.shape}; the first axis counts inputs, others are needed")
-        if len(self._x) == 0:
-            raise InputError("there is no input: the first axis has length 0")
         for what, value in (("labels", self._y), ("targets", self._targets), ("names", self._names),
                             ("rows of meta", self.meta)):
             if value is not None and len(value) != len(self._x):
@@ -199,6 +197,8 @@ class Data:
         """What stands for the data on a command line."""
         if self._spec is not None:
             return self._spec
+        if self._x is not None and len(self._x) == 0:  # a part of others may be empty, what is wrong of a perfect network say
+            raise InputError("there is no input: the first axis has length 0")
         if self._put is None:
             name = _put_source(self._source) if self._source is not None else _put_arrays(
                 self._x, self._y, self._targets, self._classes,
@@ -310,6 +310,8 @@ class Data:
     def _repr_html_(self):
         from . import _html  # pylint: disable=import-outside-toplevel
         count = len(self)
+        if count == 0:
+            return _html.block("no inputs")
         shown = self[:min(count, 24)]
         labels = shown.y if shown.y is not None and shown.y.ndim == 1 else [None] * len(shown)
         texts = [_html.class_text(label, shown.classes) for label in labels]

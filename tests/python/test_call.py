@@ -24,7 +24,7 @@ ERRORS = [  # what, its exception, the status, how the sentence begins, what is 
     (lambda n: n.eval(numpy.zeros((4, 3, 7), numpy.float32)), px.MismatchError, "PX_E_MISMATCH", "", ""),
     (lambda n: n.eval(numpy.array([["a"]])), px.InputError, "PX_E_INPUT", "inputs are of", "uint8"),
     (lambda n: px.Data(digits()[0][:9], [1, 2]), px.InputError, "PX_E_INPUT", "9 inputs, 2 labels", "each input has one"),
-    (lambda n: px.Data(digits()[0][:0]), px.InputError, "PX_E_INPUT", "there is no input", ""),
+    (lambda n: n.eval(digits()[0][:0]), px.InputError, "PX_E_INPUT", "there is no input", ""),
     (lambda n: n.attack("digits", eps=[0.1], restarts=[1, 2]), px.UsageError, "PX_E_USAGE", "attack: lists", "one at"),
     (lambda n: n.eval("digits", limit=object()), px.UsageError, "PX_E_USAGE", "object cannot be told", ""),
     (lambda n: n.eval("digits", shuffle="yes"), px.UsageError, "PX_E_USAGE", "eval: shuffle='yes'", ""),

@@ -34,6 +34,14 @@ class Results(unittest.TestCase):
         numpy.testing.assert_array_equal(found.confusion, matrix)
         self.assertEqual(self.network.eval(found.wrong, allow_chance=True).correct, 0)
 
+    def test_nothing_wrong(self):
+        right = self.network.eval(self.data[self.eval.predicted == self.data.y])
+        self.assertEqual((right.accuracy, len(right.wrong)), (1, 0))
+        self.assertIn("no inputs", right.wrong._repr_html_())
+        self.assertNotIn("misclassified", right._repr_html_())
+        with self.assertRaisesRegex(px.InputError, "there is no input"):
+            self.network.eval(right.wrong)
+
     def test_parts_keep_their_numbers(self):
         part = self.data[10:20][[3, 1]]
         self.assertEqual(part.names, ["13", "11"])
