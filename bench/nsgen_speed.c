@@ -11,6 +11,7 @@
 #include <plexor/system.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 typedef struct speed {
@@ -91,7 +92,9 @@ static px_status speed_open(speed *run, char **argv, px_error *err)
     options.layers = argv[4];
     options.steps = options.most_steps = atoi(argv[5]);
     options.threads = atoi(argv[7]);
-    PX_TRY(px_path_rule_parse(argv[6], &options.rule, err));
+    for (options.rule = 0; strcmp(px_path_rule_name(options.rule), argv[6]) != 0; options.rule++)
+        if (options.rule == PX_PATH_BALANCED)
+            return px_fail(err, PX_E_USAGE, "'%s' is no rule", argv[6]);
     PX_TRY(px_model_load(argv[1], &run->model, err));
     const px_graph *graph = px_model_graph(run->model);
     const px_shape *input = &graph->values[graph->inputs[0]].shape;

@@ -23,13 +23,18 @@
 
 PX_BEGIN_DECLS
 
-typedef enum px_ball { /* what points are drawn from; gradients are measured by the dual norm */
-                       PX_BALL_L2,
-                       PX_BALL_LINF,
-                       PX_BALL_L1,
+/* What points are drawn from; gradients are measured by the dual norm. */
+#define PX_BALLS(X)                           \
+    X(PX_BALL_L2, "l2", "Euclidean")          \
+    X(PX_BALL_LINF, "linf", "largest change") \
+    X(PX_BALL_L1, "l1", "sum of changes")
+
+typedef enum px_ball {
+#define PX_BALL_ENUM(enumerator, id, help) enumerator,
+    PX_BALLS(PX_BALL_ENUM)
+#undef PX_BALL_ENUM
 } px_ball;
-const char *px_ball_name(px_ball ball); /* "l2", "linf", "l1" */
-px_status px_ball_parse(const char *text, px_ball *out, px_error *err);
+const char *px_ball_name(px_ball ball);
 
 enum { PX_CLEVER_ALL = -1, PX_CLEVER_SECOND = -2 }; /* instead of a class */
 

@@ -20,13 +20,6 @@ const char *px_path_target_name(px_path_target target);
 
 const char *px_path_baseline_name(px_path_baseline baseline);
 
-/* PX_E_USAGE, naming those there are. */
-px_status px_path_rule_parse(const char *text, px_path_rule *out, px_error *err);
-
-px_status px_path_target_parse(const char *text, px_path_target *out, px_error *err);
-
-px_status px_path_baseline_parse(const char *text, px_path_baseline *out, px_error *err);
-
 px_paths_options px_paths_options_default(void); /* 50 steps, up to 400, 0.05, balanced */
 
 /* `sample` is the shape of one input as px_dataset_shape() has it. `pre` says what black is; it may
@@ -159,8 +152,6 @@ char *px_threshold_path(const px_paths *paths, const px_text_encoder *encoder);
 extern const px_field px_threshold_fields[];
 
 const char *px_path_map_name(px_path_map kind);
-
-px_status px_path_map_parse(const char *text, px_path_map *out, px_error *err);
 
 /* The map of layer `layer` (px_path_layer.height x width) for one input and the path found for it.
  * A unit map of a layer that the path leaves out is all zeros. */

@@ -27,13 +27,17 @@ PX_BEGIN_DECLS
  * nine), "dh-d" (its differentiable ones), "dh-n" (the others). */
 const char *px_generator_mutations(const char *id); /* NULL: there is no such one */
 
+#define PX_KEEPS(X)                                                                  \
+    X(PX_KEEP_IMPROVING, "improving", "wrong, and NC of the data set rises with it") \
+    X(PX_KEEP_REMAINING, "remaining", "wrong, and it does not: the control arm")     \
+    X(PX_KEEP_WRONG, "wrong", "all that are wrong; coverage is not looked at")
+
 typedef enum px_failures_keep {
-    PX_KEEP_IMPROVING, /* wrong, and NC of the data set rises with it */
-    PX_KEEP_REMAINING, /* wrong, and it does not: the control arm */
-    PX_KEEP_WRONG,     /* all that are wrong; coverage is not looked at */
+#define PX_KEEP_ENUM(enumerator, id, help) enumerator,
+    PX_KEEPS(PX_KEEP_ENUM)
+#undef PX_KEEP_ENUM
 } px_failures_keep;
-const char *px_failures_keep_name(px_failures_keep keep); /* "improving", "remaining", ... */
-px_status px_failures_keep_parse(const char *text, px_failures_keep *out, px_error *err);
+const char *px_failures_keep_name(px_failures_keep keep);
 
 typedef struct px_failures_options { /* what it points to outlives what is made */
     const px_model *model;           /* that has to be wrong, and whose neurons are covered */

@@ -111,7 +111,6 @@ typedef enum px_shapley_norm {
 #undef PX_SHAPLEY_NORM_ENUM
 } px_shapley_norm;
 const char *px_shapley_norm_name(px_shapley_norm norm);
-px_status px_shapley_norm_parse(const char *text, px_shapley_norm *out, px_error *err);
 
 typedef enum px_shapley_goal {                       /* when a neuron needs no more samples */
                                PX_SHAPLEY_ALL,       /* never: every neuron gets all of them */
@@ -196,7 +195,6 @@ typedef enum px_shapley_method {
 #undef PX_SHAPLEY_METHOD_ENUM
 } px_shapley_method;
 const char *px_shapley_method_name(px_shapley_method method);
-px_status px_shapley_method_parse(const char *text, px_shapley_method *out, px_error *err);
 
 typedef struct px_shapley_tally px_shapley_tally;
 

@@ -8,22 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const ball_names[] = {
-    [PX_BALL_L2] = "l2", [PX_BALL_LINF] = "linf", [PX_BALL_L1] = "l1"};
-
 const char *px_ball_name(px_ball ball)
 {
-    return ball_names[ball];
-}
-
-px_status px_ball_parse(const char *text, px_ball *out, px_error *err)
-{
-    for (size_t i = 0; i < PX_LEN(ball_names); i++)
-        if (strcmp(ball_names[i], text) == 0) {
-            *out = (px_ball)i;
-            return PX_OK;
-        }
-    return px_fail(err, PX_E_USAGE, "there is no norm '%.60s'; there are l2, linf and l1", text);
+    static const char *const names[] = {
+#define BALL_NAME(enumerator, id, help) [enumerator] = id,
+        PX_BALLS(BALL_NAME)
+#undef BALL_NAME
+    };
+    return names[ball];
 }
 
 px_clever_options px_clever_options_default(void)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static px_status pair_sets(assess_sides *s, const char *pair, px_error *err)
+static px_status pair_sets(assess_sides *s, int pair, px_error *err)
 {
     const bool named = px_pair_has_names(s->original.set, s->adversarial.set);
-    const bool by_name = strcmp(pair, "name") == 0 || (strcmp(pair, "auto") == 0 && named);
+    const bool by_name = pair == ASSESS_PAIR_NAME || (pair == ASSESS_PAIR_AUTO && named);
     s->how = by_name ? "name" : "index";
     return by_name
                ? px_pair_by_name(s->original.set, s->adversarial.set, s->partners, &s->left, err)
@@ -25,7 +25,7 @@ static px_status sides_open(const px_model *model, const assess_wish *wish, bool
     adversarial.split = wish->adversarial_split;
     if (campaign && !adversarial.split)
         adversarial.split = "generated";
-    if (campaign || strcmp(wish->pair, "name") == 0)
+    if (campaign || wish->pair == ASSESS_PAIR_NAME)
         original.limit = original.offset = 0; /* looked up, wherever they are */
     if (!original.spec) {
         original.spec = wish->adversarial;
@@ -34,7 +34,7 @@ static px_status sides_open(const px_model *model, const assess_wish *wish, bool
     PX_TRY(cli_inputs_open(model, &adversarial, &s->adversarial, err));
     PX_TRY(cli_inputs_open(model, &original, &s->original, err));
     const bool part = original.limit > 0 || original.offset > 0;
-    if (!part || strcmp(wish->pair, "auto") != 0 ||
+    if (!part || wish->pair != ASSESS_PAIR_AUTO ||
         !px_pair_has_names(s->original.set, s->adversarial.set))
         return PX_OK;
     cli_inputs_close(&s->original); /* by name after all: any of them may be wanted */
@@ -46,7 +46,7 @@ static px_status sides_open(const px_model *model, const assess_wish *wish, bool
 px_status assess_sides_open(const px_model *model, const assess_wish *wish, assess_sides *s,
                             px_error *err)
 {
-    const bool campaign = px_campaign_is(wish->adversarial) && strcmp(wish->pair, "auto") == 0;
+    const bool campaign = px_campaign_is(wish->adversarial) && wish->pair == ASSESS_PAIR_AUTO;
     const bool own = !wish->data.spec;
     if (own && !campaign)
         return px_fail(err, PX_E_USAGE,

@@ -13,11 +13,18 @@ typedef struct assess_sides {
     int64_t left;    /* originals without a partner */
 } assess_sides;
 
+typedef enum assess_pairing {
+    ASSESS_PAIR_AUTO,
+    ASSESS_PAIR_INDEX,
+    ASSESS_PAIR_NAME
+} assess_pairing;
+#define ASSESS_PAIRINGS "auto|index|name" /* their words */
+
 typedef struct assess_wish {
     cli_data
         data; /* spec: of the originals, NULL: the campaign's own; limit, offset, seed: of both */
     const char *adversarial, *adversarial_split;
-    const char *pair; /* "auto", "name" or "index" */
+    int pair; /* an assess_pairing */
 } assess_wish;
 
 px_status assess_sides_open(const px_model *model, const assess_wish *wish, assess_sides *out,

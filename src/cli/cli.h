@@ -63,7 +63,8 @@ typedef enum cli_kind {
     CLI_KIND_LIST,
     CLI_KIND_REAL,
     CLI_KIND_INT,
-    CLI_KIND_FLAG
+    CLI_KIND_FLAG,
+    CLI_KIND_CHOICE
 } cli_kind;
 
 enum { CLI_LIST_MAX = 1024 };
@@ -101,6 +102,15 @@ typedef struct cli_option {
     {                                                                           \
         letter, name, CLI_KIND_FLAG, CLI_TARGET(bool, target), NULL, help, 0, 0 \
     }
+/* One of the words of `words`, "pca|random": *target is its place there, 0 the first. Before it was
+ * given *target is the default's, or -1 where there is none. */
+#define CLI_CHOICE(letter, name, target, words, help)                             \
+    {                                                                             \
+        letter, name, CLI_KIND_CHOICE, CLI_TARGET(int, target), words, help, 0, 0 \
+    }
+/* The words of an X list, so that their places are its enumerators. */
+#define CLI_CHOICES(list) (&list(CLI_CHOICE_WORD)[1])
+#define CLI_CHOICE_WORD(enumerator, id, help) "|" id
 #define CLI_END                                        \
     {                                                  \
         0, NULL, CLI_KIND_FLAG, NULL, NULL, NULL, 0, 0 \
@@ -112,6 +122,11 @@ typedef struct cli_option {
  * (which every command has) or a message. `words` may be NULL with most == 0. */
 int cli_parse(const cli_command *self, int argc, char **argv, const cli_option *options,
               const char **words, int least, int most);
+
+/* Word `place` of a choice's words into `buffer`, which is returned; NULL: there are not so many.
+ */
+#define CLI_CHOICE_TEXT 32
+const char *cli_choice_word(const char *words, int place, char buffer[CLI_CHOICE_TEXT]);
 
 /* CLI_GO, or an exit status, with a message, where an option that is needed was not given. */
 int cli_require(const cli_command *self, const char *name, const char *value);

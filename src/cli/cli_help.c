@@ -18,9 +18,12 @@ const char *const cli_statuses[CLI_STATUS_COUNT] = {
 /* A default below the least that may be given stands for "not given". */
 void cli_help_default(const cli_option *option, px_text *out)
 {
-    char number[PX_REAL_TEXT];
+    char number[PX_REAL_TEXT], word[CLI_CHOICE_TEXT];
     if (option->kind == CLI_KIND_STRING && *(const char **)option->target)
         px_text_format(out, " (default %s)", *(const char **)option->target);
+    else if (option->kind == CLI_KIND_CHOICE && *(int *)option->target >= 0)
+        px_text_format(out, " (default %s)",
+                       cli_choice_word(option->argument, *(int *)option->target, word));
     else if (option->kind == CLI_KIND_INT && *(int64_t *)option->target &&
              (double)*(int64_t *)option->target >= option->least)
         px_text_format(out, " (default %" PRId64 ")", *(int64_t *)option->target);

@@ -46,6 +46,40 @@ static bool parse_int(const char *text, int64_t *out)
     return end != text && *end == '\0' && errno == 0;
 }
 
+const char *cli_choice_word(const char *words, int place, char buffer[CLI_CHOICE_TEXT])
+{
+    for (; place > 0 && words; place--) {
+        words = strchr(words, '|');
+        words = words ? words + 1 : NULL;
+    }
+    if (!words || place < 0)
+        return NULL;
+    snprintf(buffer, CLI_CHOICE_TEXT, "%.*s", (int)strcspn(words, "|"), words);
+    return buffer;
+}
+
+static int parse_choice(const cli_command *self, const cli_option *option, const char *text)
+{
+    char word[CLI_CHOICE_TEXT], next[CLI_CHOICE_TEXT];
+    px_text all = {0};
+    for (int i = 0; cli_choice_word(option->argument, i, word); i++) {
+        if (strcmp(word, text) == 0) {
+            *(int *)option->target = i;
+            px_text_done(&all);
+            return CLI_GO;
+        }
+        px_text_format(&all, "%s%s",
+                       i == 0                                           ? ""
+                       : cli_choice_word(option->argument, i + 1, next) ? ", "
+                                                                        : " or ",
+                       word);
+    }
+    const int rc =
+        cli_usage_error(self, "--%s '%.60s': expected %s", option->name, text, px_text_get(&all));
+    px_text_done(&all);
+    return rc;
+}
+
 static int parse_add(const cli_command *self, const cli_option *option, const char *text)
 {
     cli_list *list = option->target;
@@ -74,6 +108,8 @@ static int parse_store(const cli_command *self, const cli_option *option, const 
         return CLI_GO;
     case CLI_KIND_LIST:
         return parse_add(self, option, text);
+    case CLI_KIND_CHOICE:
+        return parse_choice(self, option, text);
     case CLI_KIND_REAL:
         if (!parse_real(text, &real))
             return cli_usage_error(self, "option '--%s' needs a number, not '%s'", option->name,

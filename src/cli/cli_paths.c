@@ -9,9 +9,9 @@
 cli_paths_args cli_paths_default(void)
 {
     const px_paths_options usual = px_paths_options_default();
-    return (cli_paths_args){.rule = px_path_rule_name(usual.rule),
-                            .target = px_path_target_name(usual.target),
-                            .baseline = px_path_baseline_name(usual.baseline),
+    return (cli_paths_args){.rule = (int)usual.rule,
+                            .target = (int)usual.target,
+                            .baseline = (int)usual.baseline,
                             .steps = usual.steps,
                             .most_steps = usual.most_steps,
                             .classes = px_path_words_default().classes};
@@ -28,9 +28,9 @@ px_status cli_path_tools_open(const cli_command *self, const cli_paths_args *arg
 {
     px_path_tools_options o = px_path_tools_options_default();
     *out = (px_path_tools){0};
-    PX_TRY(px_path_rule_parse(args->rule, &o.paths.rule, err));
-    PX_TRY(px_path_target_parse(args->target, &o.paths.target, err));
-    PX_TRY(px_path_baseline_parse(args->baseline, &o.paths.baseline, err));
+    o.paths.rule = (px_path_rule)args->rule;
+    o.paths.target = (px_path_target)args->target;
+    o.paths.baseline = (px_path_baseline)args->baseline;
     o.paths.layers = args->layers;
     o.paths.tap = args->tap;
     o.paths.least_layers = (int)args->depth;

@@ -200,7 +200,7 @@ static void work_print(const void *of)
 
 static int assess_run(const cli_command *self, int argc, char **argv)
 {
-    assess_args a = {.wish = {.pair = "auto"}};
+    assess_args a = {0};
     cli_data *data = &a.wish.data;
     const char *path = NULL;
     const cli_option options[] = {
@@ -208,8 +208,8 @@ static int assess_run(const cli_command *self, int argc, char **argv)
                    "the inputs before; not needed with a campaign, which has its own"),
         CLI_STRING(0, "adversarial", &a.wish.adversarial, "SPEC|CAMPAIGN",
                    "what became of them: any data, or what attack, fuzz or synthesize wrote"),
-        CLI_STRING(
-            0, "pair", &a.wish.pair, "auto|index|name",
+        CLI_CHOICE(
+            0, "pair", &a.wish.pair, ASSESS_PAIRINGS,
             "how to find an original: auto takes a campaign's own word, else names of files, "
             "else the position"),
         CLI_STRING(0, "split", &data->split, "NAME",
@@ -234,9 +234,6 @@ static int assess_run(const cli_command *self, int argc, char **argv)
     };
     CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
     CLI_TRY(cli_require(self, "adversarial", a.wish.adversarial));
-    if (strcmp(a.wish.pair, "auto") != 0 && strcmp(a.wish.pair, "index") != 0 &&
-        strcmp(a.wish.pair, "name") != 0)
-        return cli_usage_error(self, "--pair '%.60s': expected auto, index or name", a.wish.pair);
     px_error err = {0};
     assess_work work = {.self = self, .a = &a};
     const px_status status = work_all(&work, path, &err);

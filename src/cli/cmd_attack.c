@@ -169,12 +169,15 @@ static const px_field attack_fields[] = {
     PX_FIELDS_END,
 };
 
+enum { IN_INPUT, IN_EMBEDDING };
+
 typedef struct attack_args {
     cli_data data;
     cli_workers workers;
     cli_list settings;
     pair_place place;
-    const char *method, *in, *norm, *eps, *step_size, *target, *range, *store, *sheet;
+    const char *method, *norm, *eps, *step_size, *target, *range, *sheet;
+    int in, store; /* places in their words */
     int64_t steps, restarts;
     bool all_steps, stop_early, no_random;
 } attack_args;
@@ -238,7 +241,7 @@ static px_status work_options(const attack_work *w, px_attack_options *out, px_e
     if (a->norm)
         PX_TRY(px_norm_parse(a->norm, &o.norm, err));
     PX_TRY(cli_range_of(w->self, a->range, &w->inputs, &o.low, &o.high, err));
-    o.keep_float = strcmp(a->store, "float") == 0;
+    o.keep_float = a->store == PAIR_STORE_FLOAT;
     o.steps = a->steps;
     o.restarts = a->restarts;
     o.stop_early = a->stop_early;
@@ -329,10 +332,8 @@ static void work_notes(const attack_work *w, const px_attack_summary *s)
 /* Where inputs are moved. */
 static px_status work_space(attack_work *w, px_error *err)
 {
-    if (strcmp(w->a->in, "embedding") == 0)
+    if (w->a->in == IN_EMBEDDING)
         return px_model_embed(w->model, err);
-    if (strcmp(w->a->in, "input") != 0)
-        return px_fail(err, PX_E_USAGE, "--in '%.60s': expected input or embedding", w->a->in);
     if (px_model_takes_tokens(w->model))
         return px_fail(err, PX_E_UNSUPPORTED,
                        "the network takes token numbers, which cannot be changed a little; --in "
@@ -395,13 +396,13 @@ static void work_done(attack_work *w)
 
 static int attack_run(const cli_command *self, int argc, char **argv)
 {
-    attack_args a = {.method = "pgd", .in = "input", .store = "auto", .restarts = 1};
+    attack_args a = {.method = "pgd", .restarts = 1};
     const char *path = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a.data),
         CLI_STRING(0, "method", &a.method, "NAME",
                    "fgsm, bim, pgd, deepfool or jsma; see 'plexor list attacks'"),
-        CLI_STRING(
+        CLI_CHOICE(
             0, "in", &a.in, "input|embedding",
             "where inputs are moved; embedding: of token numbers, the vectors that stand for "
             "them, in which distances are then"),
@@ -422,7 +423,7 @@ static int attack_run(const cli_command *self, int argc, char **argv)
         CLI_STRINGS(0, "set", &a.settings, "ATTACK.NAME=VALUE",
                     "a setting of the method, as in jsma.theta=0.5"),
         CLI_RANGE_OPTION(&a.range),
-        CLI_STRING(0, "store", &a.store, "auto|float",
+        CLI_CHOICE(0, "store", &a.store, PAIR_STORES,
                    "float: do not round the results of 8-bit data"),
         CLI_STRING('o', "output", &a.place.folder, "FOLDER",
                    "a new campaign with originals and results"),
@@ -437,8 +438,6 @@ static int attack_run(const cli_command *self, int argc, char **argv)
     CLI_TRY(cli_require(self, "data", a.data.spec));
     if (a.all_steps && a.stop_early)
         return cli_usage_error(self, "--all-steps and --stop-early exclude each other");
-    if (strcmp(a.store, "auto") != 0 && strcmp(a.store, "float") != 0)
-        return cli_usage_error(self, "--store '%.60s': expected auto or float", a.store);
     if (!pair_place_check(self, &a.place, a.place.folder != NULL))
         return CLI_BAD_INPUT;
     if (a.place.resume && a.sheet)

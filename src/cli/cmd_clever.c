@@ -13,7 +13,9 @@ enum { SHOWN_MOST = 20 }; /* inputs in the table for people */
 typedef struct clever_args {
     cli_data data;
     cli_workers workers;
-    const char *norm, *radius, *fit, *target, *range;
+    const char *radius, *target, *range;
+    int norm; /* a px_ball */
+    int fit;  /* place in fit_names */
     int64_t batches, samples, pool;
 } clever_args;
 
@@ -57,7 +59,7 @@ static px_status work_options(const clever_work *w, px_clever_options *out, px_e
 {
     const clever_args *a = &w->a;
     px_clever_options o = px_clever_options_default();
-    PX_TRY(px_ball_parse(a->norm, &o.ball, err));
+    o.ball = (px_ball)a->norm;
     if (a->range)
         PX_TRY(cli_range(a->range, &o.low, &o.high, err));
     if (a->radius)
@@ -66,7 +68,7 @@ static px_status work_options(const clever_work *w, px_clever_options *out, px_e
     o.batches = a->batches;
     o.samples = a->samples;
     o.pool = a->pool;
-    o.penalised = strcmp(a->fit, "penalised") == 0;
+    o.penalised = a->fit == 1;
     o.seed = (uint64_t)a->data.seed;
     o.batch = a->workers.batch;
     o.threads = (int)a->workers.threads;
@@ -299,16 +301,13 @@ static int clever_run(const cli_command *self, int argc, char **argv)
 {
     const px_clever_options usual = px_clever_options_default();
     clever_work work = {.self = self,
-                        .a = {.norm = "l2",
-                              .fit = "plain",
-                              .target = "all",
-                              .batches = usual.batches,
-                              .samples = usual.samples}};
+                        .a = {.target = "all", .batches = usual.batches, .samples = usual.samples}};
     clever_args *a = &work.a;
     const char *path = NULL;
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a->data),
-        CLI_STRING(0, "norm", &a->norm, "l2|linf|l1", "of the ball that points are drawn from"),
+        CLI_CHOICE(0, "norm", &a->norm, CLI_CHOICES(PX_BALLS),
+                   "of the ball that points are drawn from"),
         CLI_STRING(
             0, "radius", &a->radius, "X",
             "of the ball, in scaled units, and the highest score; 3 for l2, 0.1 for linf, 30 "
@@ -317,7 +316,7 @@ static int clever_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "samples", &a->samples, "N", 1, 1e6, "N_s: points that each is the maximum of"),
         CLI_INT(0, "pool", &a->pool, "K", 0, 1e4,
                 "draw all batches from K times --samples points; 0: fresh points for each"),
-        CLI_STRING(0, "fit", &a->fit, "plain|penalised",
+        CLI_CHOICE(0, "fit", &a->fit, "plain|penalised",
                    "maximum likelihood, or with 0.01 shape^2 taken off"),
         CLI_STRING(0, "target", &a->target, "all|second|CLASS",
                    "the other classes: all, the runner-up, or one"),
@@ -328,8 +327,6 @@ static int clever_run(const cli_command *self, int argc, char **argv)
     };
     CLI_TRY(cli_parse(self, argc, argv, options, &path, 1, 1));
     CLI_TRY(cli_require(self, "data", a->data.spec));
-    if (strcmp(a->fit, "plain") != 0 && strcmp(a->fit, "penalised") != 0)
-        return cli_usage_error(self, "--fit '%.60s': expected plain or penalised", a->fit);
     px_error err = {0};
     const px_status status = work_all(&work, path, &err);
     const int rc = cli_answer(self, status, &err, &work, work_print);

@@ -15,7 +15,8 @@ typedef struct describe_args {
     cli_data data;
     cli_workers workers;
     const char *layers, *describer, *captioner, *milan, *encoder, *taps, *encoder_mean,
-        *encoder_std, *pool, *concepts, *compat, *folder, *ratings;
+        *encoder_std, *folder, *ratings;
+    int concepts, pool, compat; /* places in their words */
     int64_t count, shown, virtual_units, epochs, hidden, beam, rate, dissect_limit;
     double quantile, lambda;
     bool train, approximate, fresh;
@@ -38,24 +39,6 @@ typedef struct describe_job {
 
 /* --- settings -------------------------------------------------------------------------------- */
 
-static px_status choose(const char *option, const char *text, const char *const *names, int count,
-                        int *out, px_error *err)
-{
-    px_text all = {0};
-    for (int i = 0; i < count; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *out = i;
-            px_text_done(&all);
-            return PX_OK;
-        }
-        px_text_format(&all, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
-    }
-    const px_status status =
-        px_fail(err, PX_E_USAGE, "--%s %s: expected %s", option, text, px_text_get(&all));
-    px_text_done(&all);
-    return status;
-}
-
 static px_status settings_describer(describe_job *job, px_error *err)
 {
     const describe_args *a = job->args;
@@ -77,24 +60,17 @@ static px_status settings_describer(describe_job *job, px_error *err)
 
 static px_status settings_read(describe_job *job, px_error *err)
 {
-    static const char *const concepts[] = {"auto", "colour", "glyph"};
-    static const char *const pools[] = {"mean", "sum"};
-    static const char *const compats[] = {"plexor", "code"};
     const describe_args *a = job->args;
     px_describe_options *o = &job->options;
-    int kind = 0, pool = 0, compat = 0;
     PX_TRY(settings_describer(job, err));
-    PX_TRY(choose("concepts", a->concepts, concepts, 3, &kind, err));
-    PX_TRY(choose("pool", a->pool, pools, 2, &pool, err));
-    PX_TRY(choose("compat", a->compat, compats, 2, &compat, err));
     if (a->rate % 2)
         return px_fail(err, PX_E_USAGE, "--rate %" PRId64 ": expected an even number", a->rate);
     if (a->rate && !a->folder)
         return px_fail(err, PX_E_USAGE,
                        "--rate writes its pictures into a folder; name one with -o");
-    o->concepts = (px_concept_kind)kind;
-    o->annotator.sum = pool == 1;
-    o->exemplars.zero_padded = compat == 1;
+    o->concepts = (px_concept_kind)a->concepts;
+    o->annotator.sum = a->pool == 1;
+    o->exemplars.zero_padded = a->compat == 1;
     o->exemplars.layers = a->layers;
     o->exemplars.count = a->count;
     o->exemplars.quantile = a->quantile;
@@ -305,9 +281,6 @@ static int describe_run(const cli_command *self, int argc, char **argv)
     const px_describe_options d = px_describe_options_default();
     describe_args a = {.data = {.limit = -1},
                        .encoder = "self+pixels",
-                       .pool = "mean",
-                       .concepts = "auto",
-                       .compat = "plexor",
                        .count = d.exemplars.count,
                        .quantile = d.exemplars.quantile,
                        .shown = UNITS_DEFAULT,
@@ -337,7 +310,7 @@ static int describe_run(const cli_command *self, int argc, char **argv)
                  "of a unit's values over the data, above which its masks lie"),
         CLI_FLAG(0, "approximate", &a.approximate,
                  "levels from a histogram: one pass over the data instead of three"),
-        CLI_STRING(0, "compat", &a.compat, "NAME",
+        CLI_CHOICE(0, "compat", &a.compat, "plexor|code",
                    "code: zeros around the maps when masks are made, as published code has"),
         CLI_STRING(0, "describer", &a.describer, "NAME",
                    "dissect, virtual-units or milan; unless given a trained one if there is one, "
@@ -353,9 +326,9 @@ static int describe_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "taps", &a.taps, "LIST", "layers of the encoder; 'stages' unless given"),
         CLI_STRING(0, "encoder-mean", &a.encoder_mean, "LIST", "of an ONNX encoder: as --mean"),
         CLI_STRING(0, "encoder-std", &a.encoder_std, "LIST", "of an ONNX encoder: as --std"),
-        CLI_STRING(0, "pool", &a.pool, "NAME", "mean or sum of what lies inside a mask"),
-        CLI_STRING(0, "concepts", &a.concepts, "NAME",
-                   "auto, colour or glyph: which attributes pictures have"),
+        CLI_CHOICE(0, "pool", &a.pool, "mean|sum", "of what lies inside a mask"),
+        CLI_CHOICE(0, "concepts", &a.concepts, "auto|colour|glyph",
+                   "which attributes pictures have"),
         CLI_INT(0, "dissect-limit", &a.dissect_limit, "N", 0, 9e15,
                 "inputs that attributes are compared with; 0: all"),
         CLI_INT(0, "virtual", &a.virtual_units, "N", 50, 1000000, "virtual units to learn from"),

@@ -14,7 +14,8 @@ typedef struct explain_args {
     cli_data data;
     cli_workers workers;
     cli_paths_args paths;
-    const char *label, *mutation, *threshold, *picture, *map;
+    const char *label, *mutation, *threshold, *picture;
+    int map;
 } explain_args;
 
 typedef struct explain_work {
@@ -203,7 +204,7 @@ static px_status work_all(explain_work *w, const char *const *words, px_error *e
 {
     const explain_args *a = w->a;
     explain_result *r = &w->result;
-    PX_TRY(px_path_map_parse(a->map, &r->map, err));
+    r->map = (px_path_map)a->map;
     PX_TRY(cli_model_load(w->self, words[0], &w->model, err));
     PX_TRY(image_open(w, words[1], &r->image[0], err));
     PX_TRY(cli_path_tools_open(w->self, &a->paths, w->model, &r->image[0].inputs,
@@ -226,7 +227,7 @@ static px_status work_all(explain_work *w, const char *const *words, px_error *e
 
 static int explain_run(const cli_command *self, int argc, char **argv)
 {
-    explain_args a = {.paths = cli_paths_default(), .map = px_path_map_name(PX_PATH_MAP_UNIT)};
+    explain_args a = {.paths = cli_paths_default()};
     const char *words[3] = {NULL};
     const cli_option options[] = {
         CLI_DATA_OPTIONS(&a.data),
@@ -236,7 +237,7 @@ static int explain_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "threshold", &a.threshold, "FILE",
                    "from 'plexor calibrate': says whether two paths differ"),
         CLI_STRING('o', "output", &a.picture, "FILE", "maps of the path as a .png or .svg"),
-        CLI_STRING(0, "map", &a.map, "unit|grad-cam",
+        CLI_CHOICE(0, "map", &a.map, CLI_CHOICES(PX_PATH_MAPS),
                    "what is drawn: the critical unit's activation, or Grad-CAM of the class"),
         CLI_PATHS_OPTIONS(&a.paths),
         CLI_WORKER_OPTIONS(&a.workers),

@@ -173,7 +173,7 @@ static int localize_check_shapley(const cli_command *self, const localize_args *
                                      "and --include-uninformative do not go with it");
     if (a->shapley.perturb && a->shapley.adversarial)
         return cli_usage_error(self, "--perturb and --adversarial exclude each other");
-    if (!a->shapley.adversarial && strcmp(a->shapley.pair, "auto") != 0)
+    if (!a->shapley.adversarial && a->shapley.pair != ASSESS_PAIR_AUTO)
         return cli_usage_error(self, "--pair goes with --adversarial");
     return CLI_GO;
 }

@@ -19,11 +19,11 @@ typedef struct map_args {
     int64_t iterations; /* 0: the method's own */
     int64_t components, neighbours;
     double theta, min_dist; /* -1: not given */
-    const char *method, *start;
+    int method, start;      /* a METHOD_, a START_ */
 } map_args;
 
-static const char *const map_methods[] = {"tsne", "umap", "auto", "exact", "barnes-hut"};
-enum { METHOD_TSNE, METHOD_UMAP, METHOD_AUTO, METHOD_EXACT, METHOD_TREE, METHODS };
+enum { METHOD_TSNE, METHOD_UMAP, METHOD_AUTO, METHOD_EXACT, METHOD_TREE };
+enum { START_PCA, START_RANDOM };
 
 typedef struct map_job {
     const cli_command *self;
@@ -162,7 +162,7 @@ static px_status map_lay_umap(map_job *job, px_error *err)
         options.min_dist = a->min_dist;
     options.epochs = (int)a->iterations;
     options.components = (int)a->components;
-    options.random_start = strcmp(a->start, "random") == 0;
+    options.random_start = a->start == START_RANDOM;
     options.seed = (uint64_t)a->data.seed;
     if (count >= PX_UMAP_LEAST && count < (size_t)options.neighbours)
         cli_note(job->self, "%zu neighbours, as there are no more inputs", count);
@@ -170,7 +170,7 @@ static px_status map_lay_umap(map_job *job, px_error *err)
     return px_map_lay_umap(job->map, &options, err);
 }
 
-static px_status map_lay_tsne(map_job *job, int method, px_error *err)
+static px_status map_lay_tsne(map_job *job, px_error *err)
 {
     const map_args *a = job->args;
     px_tsne_options options = px_tsne_options_default();
@@ -185,21 +185,21 @@ static px_status map_lay_tsne(map_job *job, int method, px_error *err)
     if (a->iterations > 0)
         options.iterations = (int)a->iterations;
     options.components = (int)a->components;
-    options.method = method == METHOD_EXACT  ? PX_TSNE_ALL_PAIRS
-                     : method == METHOD_TREE ? PX_TSNE_BARNES_HUT
-                                             : PX_TSNE_AUTO;
+    options.method = a->method == METHOD_EXACT  ? PX_TSNE_ALL_PAIRS
+                     : a->method == METHOD_TREE ? PX_TSNE_BARNES_HUT
+                                                : PX_TSNE_AUTO;
     if (a->theta >= 0.0)
         options.theta = a->theta;
-    options.random_start = strcmp(a->start, "random") == 0;
+    options.random_start = a->start == START_RANDOM;
     options.seed = (uint64_t)a->data.seed;
     job->doing = "t-SNE";
     return px_map_lay(job->map, &options, err);
 }
 
-static px_status map_lay(map_job *job, int method, px_error *err)
+static px_status map_lay(map_job *job, px_error *err)
 {
     const px_status status =
-        method == METHOD_UMAP ? map_lay_umap(job, err) : map_lay_tsne(job, method, err);
+        job->args->method == METHOD_UMAP ? map_lay_umap(job, err) : map_lay_tsne(job, err);
     if (status == PX_E_INPUT)
         return px_fail_in(err, status, "%s", px_probe_describe(px_map_probe(job->map)));
     return status;
@@ -353,30 +353,20 @@ static px_status map_check_method(const map_args *a, bool umap, px_error *err)
     return PX_OK;
 }
 
-static px_status map_check(const map_args *a, int *method, px_error *err)
+static px_status map_check(const map_args *a, px_error *err)
 {
     for (int i = 0; i < a->outputs.count; i++)
         PX_TRY(px_map_save_check(a->outputs.item[i], err));
-    int m = 0;
-    while (m < METHODS && strcmp(a->method, map_methods[m]) != 0)
-        m++;
-    if (m == METHODS)
-        return px_fail(err, PX_E_USAGE,
-                       "--method %s: expected tsne, umap, auto, exact or barnes-hut", a->method);
-    if (strcmp(a->start, "pca") != 0 && strcmp(a->start, "random") != 0)
-        return px_fail(err, PX_E_USAGE, "--start %s: expected pca or random", a->start);
-    *method = m;
-    return map_check_method(a, m == METHOD_UMAP, err);
+    return map_check_method(a, a->method == METHOD_UMAP, err);
 }
 
 static px_status map_work(map_job *job, const char *path, px_error *err)
 {
-    int method = METHOD_TSNE;
-    PX_TRY(map_check(job->args, &method, err));
+    PX_TRY(map_check(job->args, err));
     PX_TRY(cli_model_load(job->self, path, &job->model, err));
     const double start = px_clock_s();
     PX_TRY(map_gather(job, err));
-    PX_TRY(map_lay(job, method, err));
+    PX_TRY(map_lay(job, err));
     PX_TRY(map_write(job, err));
     job->seconds = px_clock_s() - start;
     job->origin = cli_origin_of(job->model, job->first.set);
@@ -392,9 +382,7 @@ static int map_run(const cli_command *self, int argc, char **argv)
     map_args a = {.data = {.limit = -1},
                   .components = px_tsne_options_default().components,
                   .theta = -1.0,
-                  .min_dist = -1.0,
-                  .method = "tsne",
-                  .start = "pca"};
+                  .min_dist = -1.0};
     const char *path = NULL;
     const cli_option options[] = {
         CLI_STRINGS(0, "data", &a.specs, "SPEC",
@@ -423,7 +411,7 @@ static int map_run(const cli_command *self, int argc, char **argv)
         CLI_INT(0, "pca", &a.components, "N", 0, 1000,
                 "more neurons than this are brought down to so many principal components first; "
                 "0: never"),
-        CLI_STRING(0, "method", &a.method, "tsne|umap",
+        CLI_CHOICE(0, "method", &a.method, "tsne|umap|auto|exact|barnes-hut",
                    "t-SNE or UMAP; exact and barnes-hut are both t-SNE, and tsne is exact up to "
                    "5,000 inputs"),
         CLI_REAL(0, "theta", &a.theta, "X", 0, 1, "how coarse barnes-hut is; 0.5 unless given"),
@@ -431,8 +419,8 @@ static int map_run(const cli_command *self, int argc, char **argv)
                 "of umap: how many an input is tied to, itself among them; 15 unless given"),
         CLI_REAL(0, "min-dist", &a.min_dist, "X", 0, 1,
                  "of umap: how near inputs may come on the map; 0.1 unless given"),
-        CLI_STRING(0, "start", &a.start, "NAME",
-                   "pca: the first two principal components; or random, by --seed"),
+        CLI_CHOICE(0, "start", &a.start, "pca|random",
+                   "the first two principal components, or at random by --seed"),
         CLI_STRINGS('o', "output", &a.outputs, "FILE", ".svg or .csv; may be given again"),
         CLI_WORKER_OPTIONS(&a.workers),
         CLI_OUTPUT_OPTIONS,

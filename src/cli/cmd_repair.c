@@ -16,8 +16,9 @@ static const double NOT_GIVEN = -1.0;
 typedef struct repair_args {
     const char *path, *out, *flips, *log, *checkpoint;
     const char *train, *train_split, *add, *add_split, *test, *failing, *val;
-    const char *recipe, *mode, *optimizer, *schedule, *augment, *freeze, *norms;
-    const char *generate, *keep;
+    const char *recipe, *mode, *optimizer, *schedule, *augment, *freeze;
+    const char *generate;
+    int keep, norms; /* -1: not given */
     bool pairwise;
     cli_adversary adversary;
     double lr, hold_out;
@@ -168,19 +169,6 @@ static px_status repair_recipe(const repair_args *a, px_repair_recipe *to, cli_a
     return PX_OK;
 }
 
-static px_status repair_norms(const char *text, px_repair_norms *to, px_error *err)
-{
-    if (!text)
-        *to = PX_NORMS_DEFAULT;
-    else if (strcmp(text, "frozen") == 0)
-        *to = PX_NORMS_FROZEN;
-    else if (strcmp(text, "trained") == 0)
-        *to = PX_NORMS_TRAINED;
-    else
-        return px_fail(err, PX_E_USAGE, "--norms '%s': expected frozen or trained", text);
-    return PX_OK;
-}
-
 static bool repair_training(void *context, const px_train_progress *progress)
 {
     repair_job *job = context;
@@ -202,8 +190,8 @@ static px_status repair_generate(const cli_command *self, const repair_args *a, 
     o.model = job->model;
     o.generator = a->generate;
     o.parents = repair_fed(job, TRAIN);
-    if (a->keep)
-        PX_TRY(px_failures_keep_parse(a->keep, &o.keep, err));
+    if (a->keep >= 0)
+        o.keep = (px_failures_keep)a->keep;
     o.pairwise = a->pairwise;
     o.seed = (uint64_t)a->seed;
     o.threads = (int)a->threads;
@@ -226,9 +214,9 @@ static px_status repair_check(const repair_args *a, const px_repair_recipe *reci
 {
     if (a->add && a->generate)
         return px_fail(err, PX_E_USAGE, "--add and --generate exclude each other");
-    if (!a->generate && (a->keep || a->pairwise))
+    if (!a->generate && (a->keep >= 0 || a->pairwise))
         return px_fail(err, PX_E_USAGE, "--keep and --pairwise go with --generate");
-    if (a->generate && a->pairwise && a->keep && strcmp(a->keep, "wrong") == 0)
+    if (a->generate && a->pairwise && a->keep == PX_KEEP_WRONG)
         return px_fail(err, PX_E_USAGE,
                        "--keep wrong does not look at coverage, so --pairwise has no meaning");
     if (!a->add && !a->generate && !attacks)
@@ -252,7 +240,7 @@ static px_status repair_prepare(const cli_command *self, const repair_args *a, r
     cli_adversary attacks;
     *o = px_repair_options_default();
     PX_TRY(repair_recipe(a, &o->recipe, &attacks, err));
-    PX_TRY(repair_norms(a->norms, &o->norms, err));
+    o->norms = (px_repair_norms)(a->norms + 1); /* -1: PX_NORMS_DEFAULT */
     PX_TRY(repair_check(a, &o->recipe, attacks.method != NULL, err));
     PX_TRY(repair_open_data(a, job, err));
     o->model = job->model;
@@ -406,6 +394,8 @@ static const char *repair_beside(const char *given, const char *out, const char 
 static int repair_run(const cli_command *self, int argc, char **argv)
 {
     repair_args a = {.adversary = CLI_ADVERSARY_NONE,
+                     .keep = -1,
+                     .norms = -1,
                      .lr = NOT_GIVEN,
                      .hold_out = NOT_GIVEN,
                      .train_limit = -1,
@@ -416,7 +406,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "add", &a.add, "SPEC", "the new inputs, with their true labels"),
         CLI_STRING(0, "generate", &a.generate, "dh|dh-d|dh-n",
                    "instead: a mutant of each training input, those that the network gets wrong"),
-        CLI_STRING(0, "keep", &a.keep, "improving|remaining|wrong",
+        CLI_CHOICE(0, "keep", &a.keep, CLI_CHOICES(PX_KEEPS),
                    "of the wrong ones: those that raise the neuron coverage of --train (if not "
                    "given), that do not, or all"),
         CLI_FLAG(0, "pairwise", &a.pairwise,
@@ -461,7 +451,7 @@ static int repair_run(const cli_command *self, int argc, char **argv)
                    "changes to inputs: crop:4,flip; dh; 'plexor list augmentations'"),
         CLI_STRING(0, "freeze", &a.freeze, "LAYERS",
                    "layers whose weights stay; see 'plexor list layers'"),
-        CLI_STRING(0, "norms", &a.norms, "HOW",
+        CLI_CHOICE(0, "norms", &a.norms, "frozen|trained",
                    "batch normalisation: frozen or trained; frozen where few inputs are trained "
                    "on, if not given"),
         CLI_FLAG(0, "strict", &a.strict, "exit with 1 where the clean test set lost over a point"),

@@ -183,7 +183,8 @@ typedef struct synthesize_args {
     cli_neurons neurons;
     cli_workers workers;
     pair_place place;
-    const char *suspicious, *measure, *step, *distance, *range, *store;
+    const char *suspicious, *measure, *step, *distance, *range;
+    int store; /* place in PAIR_STORES */
     int64_t k, iterations, draw, pictures;
     double star, theta;
     bool per_class, pooled, absolute;
@@ -328,7 +329,7 @@ static px_status work_options(const synthesize_work *w, px_synthesis_options *ou
     const synthesize_args *a = w->a;
     px_synthesis_options o = px_synthesis_options_default();
     PX_TRY(cli_range_of(w->self, a->range, &w->inputs, &o.low, &o.high, err));
-    o.keep_float = strcmp(a->store, "float") == 0;
+    o.keep_float = a->store == PAIR_STORE_FLOAT;
     o.iterations = a->iterations;
     PX_TRY(px_synthesis_complete(&o, w->inputs.set, &w->inputs.pre, err));
     PX_TRY(px_length_parse(a->step, "--step", o.low, o.high, &o.step, err));
@@ -465,7 +466,6 @@ static int synthesize_run(const cli_command *self, int argc, char **argv)
     synthesize_args a = {.measure = "ochiai",
                          .step = "1",
                          .distance = "10%",
-                         .store = "auto",
                          .k = 10,
                          .iterations = 1,
                          .pictures = 1000,
@@ -497,7 +497,7 @@ static int synthesize_run(const cli_command *self, int argc, char **argv)
                    "what a neuron is; see 'plexor list neurons'"),
         CLI_STRING(0, "tap", &a.neurons.tap, "pre|post",
                    "where in a layer gradients start: pre (default) or post"),
-        CLI_STRING(0, "store", &a.store, "auto|float",
+        CLI_CHOICE(0, "store", &a.store, PAIR_STORES,
                    "float: do not round the inputs of 8-bit data"),
         CLI_INT(0, "pictures", &a.pictures, "N", 0, 9e15,
                 "at most so many PNG files of each kind; 0: of all inputs"),
@@ -513,8 +513,6 @@ static int synthesize_run(const cli_command *self, int argc, char **argv)
     CLI_TRY(cli_require(self, "data", a.data.spec));
     if (a.per_class && a.pooled)
         return cli_usage_error(self, "--per-class and --pooled exclude each other");
-    if (strcmp(a.store, "auto") != 0 && strcmp(a.store, "float") != 0)
-        return cli_usage_error(self, "--store '%.60s': expected auto or float", a.store);
     if (!pair_place_check(self, &a.place, synthesize_is_campaign(a.place.folder)))
         return CLI_BAD_INPUT;
     px_error err = {0};

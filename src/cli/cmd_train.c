@@ -18,7 +18,8 @@ typedef struct train_args {
     cli_adversary adversary;
     int64_t threads;
     const char *out, *log, *checkpoint;
-    const char *polluted_class, *patch_size, *patch;
+    const char *polluted_class, *patch_size;
+    int patch; /* -1: not given */
     double checkpoint_s;
     int64_t checkpoint_steps;
     bool resume, fresh, keep_checkpoint;
@@ -102,7 +103,7 @@ static px_status train_pollution(const train_args *a, const cli_training *t,
 {
     options->pollute = a->set.pollute;
     options->label_noise = a->set.label_noise;
-    if (a->set.pollute == 0.0 && (a->polluted_class || a->patch_size || a->patch))
+    if (a->set.pollute == 0.0 && (a->polluted_class || a->patch_size || a->patch >= 0))
         return px_fail(err, PX_E_USAGE,
                        "--polluted-class, --patch-size and --patch go with --pollute FRACTION");
     if (a->set.pollute == 0.0)
@@ -121,10 +122,7 @@ static px_status train_pollution(const train_args *a, const cli_training *t,
             return px_fail(err, PX_E_USAGE, "--patch-size '%s': expected MIN:MAX, such as 1:6",
                            a->patch_size);
     }
-    const char *patch = a->patch ? a->patch : "noise";
-    options->patch_white = strcmp(patch, "white") == 0;
-    if (!options->patch_white && strcmp(patch, "noise") != 0)
-        return px_fail(err, PX_E_USAGE, "--patch '%s': expected noise or white", patch);
+    options->patch_white = a->patch == 1;
     return PX_OK;
 }
 
@@ -292,6 +290,7 @@ done:
 static int train_run(const cli_command *self, int argc, char **argv)
 {
     train_args a = {
+        .patch = -1,
         .request = {.dropout = NOT_GIVEN},
         .set = {.lr = NOT_GIVEN, .decay = NOT_GIVEN, .until = NOT_GIVEN, .eval_every = 1},
         .adversary = CLI_ADVERSARY_NONE,
@@ -348,7 +347,7 @@ static int train_run(const cli_command *self, int argc, char **argv)
         CLI_STRING(0, "polluted-class", &a.polluted_class, "C", "that class, by number or name"),
         CLI_STRING(0, "patch-size", &a.patch_size, "MIN:MAX",
                    "side of the patch; 1:6 if not given"),
-        CLI_STRING(0, "patch", &a.patch, "KIND", "noise (if not given) or white"),
+        CLI_CHOICE(0, "patch", &a.patch, "noise|white", "what the patch is; noise if not given"),
         CLI_REAL(0, "label-noise", &s->label_noise, "FRACTION", 0, 1,
                  "give so many training inputs another class at random"),
         CLI_STRING(0, "log", &a.log, "FILE", "a line per epoch: .csv or .jsonl"),

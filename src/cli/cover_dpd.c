@@ -67,7 +67,7 @@ static px_status dpd_work_all(const cli_command *self, dpd_work *w, const char *
     assess_wish wish = {.data = *data,
                         .adversarial = data->spec,
                         .adversarial_split = data->split,
-                        .pair = args->pair ? args->pair : "auto"};
+                        .pair = args->pair};
     cli_data train = *data;
     train.spec = wish.data.spec = args->originals;
     wish.data.split = NULL;

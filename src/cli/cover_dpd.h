@@ -7,13 +7,14 @@
 #include "cli/cli_paths.h"
 
 typedef struct cover_dpd_args {
-    const char *originals, *pair, *bank, *encoder, *threshold;
+    const char *originals, *bank, *encoder, *threshold;
+    int pair;
 } cover_dpd_args;
 
 #define COVER_DPD_OPTIONS(d)                                                     \
     CLI_STRING(0, "originals", &(d)->originals, "SPEC",                          \
                "of dpd: what the inputs were before; a campaign knows it"),      \
-        CLI_STRING(0, "pair", &(d)->pair, "auto|index|name",                     \
+        CLI_CHOICE(0, "pair", &(d)->pair, ASSESS_PAIRINGS,                       \
                    "of dpd: how to find what an input was before"),              \
         CLI_STRING(0, "bank", &(d)->bank, "FILE",                                \
                    "of dpd: words of the units, from 'plexor describe'"),        \

@@ -88,9 +88,10 @@ static const void *option_item(const void *at, size_t i, void *row)
 static px_datum option_default(const void *at, char *text)
 {
     const cli_option *o = at;
-    (void)text;
     if (o->kind == CLI_KIND_STRING)
         return px_datum_text(*(const char *const *)o->target);
+    if (o->kind == CLI_KIND_CHOICE)
+        return px_datum_text(cli_choice_word(o->argument, *(const int *)o->target, text));
     if (o->kind == CLI_KIND_FLAG)
         return px_datum_bool(o->target && *(const bool *)o->target);
     if (o->kind == CLI_KIND_INT && (double)*(const int64_t *)o->target >= o->least)
@@ -100,11 +101,9 @@ static px_datum option_default(const void *at, char *text)
     return px_datum_none();
 }
 
-static const char *const option_kinds[] = {[CLI_KIND_STRING] = "text",
-                                           [CLI_KIND_LIST] = "texts",
-                                           [CLI_KIND_REAL] = "number",
-                                           [CLI_KIND_INT] = "integer",
-                                           [CLI_KIND_FLAG] = "flag"};
+static const char *const option_kinds[] = {
+    [CLI_KIND_STRING] = "text", [CLI_KIND_CHOICE] = "text", [CLI_KIND_LIST] = "texts",
+    [CLI_KIND_REAL] = "number", [CLI_KIND_INT] = "integer", [CLI_KIND_FLAG] = "flag"};
 
 static const px_field option_fields[] = {
     PX_FIELD(option_row, option.name, "name"),

@@ -43,9 +43,9 @@ typedef struct shapley_work {
 bool shapley_args_given(const shapley_args *a)
 {
     const shapley_args none = SHAPLEY_ARGS_DEFAULT;
-    return a->perturb || a->adversarial || a->estimator || a->norm || a->goal ||
-           strcmp(a->pair, none.pair) != 0 || a->permutations != none.permutations ||
-           a->nodes != none.nodes || !isnan(a->lambda) || !isnan(a->truncation);
+    return a->perturb || a->adversarial || a->estimator >= 0 || a->norm >= 0 || a->goal >= 0 ||
+           a->pair != none.pair || a->permutations != none.permutations || a->nodes != none.nodes ||
+           !isnan(a->lambda) || !isnan(a->truncation);
 }
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -54,13 +54,13 @@ static px_status work_settings(shapley_work *w, px_error *err)
 {
     const shapley_args *a = w->job->args;
     px_shapley_tally_options o = px_shapley_tally_options_default();
-    if (a->estimator)
-        PX_TRY(px_shapley_method_parse(a->estimator, &o.method, err));
+    if (a->estimator >= 0)
+        o.method = (px_shapley_method)a->estimator;
     const bool code = o.method == PX_SHAPLEY_CODE;
     if (code)
         o.norm = PX_SHAPLEY_RAW; /* it is scaled already */
-    if (a->norm)
-        PX_TRY(px_shapley_norm_parse(a->norm, &o.norm, err));
+    if (a->norm >= 0)
+        o.norm = (px_shapley_norm)a->norm;
     o.lambda = !isnan(a->lambda) ? a->lambda : code ? PX_SHAPLEY_CODE_LAMBDA : o.lambda;
     PX_TRY(px_shapley_check_lambda(o.norm, o.lambda, err));
     if (a->permutations % 2)
@@ -68,7 +68,7 @@ static px_status work_settings(shapley_work *w, px_error *err)
                        "--permutations %" PRId64 ": each goes with its reverse, so take an even "
                        "number",
                        a->permutations);
-    if (o.method != PX_SHAPLEY_SAMPLED && (a->goal || !isnan(a->truncation)))
+    if (o.method != PX_SHAPLEY_SAMPLED && (a->goal >= 0 || !isnan(a->truncation)))
         return px_fail(err, PX_E_USAGE, "--goal and --truncation go with --estimator sampled");
     o.nodes = (int)a->nodes;
     o.sampling.permutations = a->permutations;
@@ -78,12 +78,8 @@ static px_status work_settings(shapley_work *w, px_error *err)
     o.sampling.top = w->job->k;
     if (!isnan(a->truncation))
         o.sampling.truncation = a->truncation;
-    if (a->goal && strcmp(a->goal, "excitable") == 0)
-        o.sampling.goal = PX_SHAPLEY_EXCITABLE;
-    else if (a->goal && strcmp(a->goal, "top") == 0)
-        o.sampling.goal = PX_SHAPLEY_TOP;
-    else if (a->goal && strcmp(a->goal, "all") != 0)
-        return px_fail(err, PX_E_USAGE, "--goal %.60s: there are all, excitable and top", a->goal);
+    if (a->goal >= 0)
+        o.sampling.goal = (px_shapley_goal)a->goal;
     if (w->job->neurons->view && strcmp(w->job->neurons->view, "chan") != 0)
         return px_fail(err, PX_E_USAGE,
                        "--neurons %.60s: with --measure shapley, players are the channels of "

@@ -7,36 +7,37 @@
 #include <internal/shapley.h>
 
 typedef struct shapley_args {
-    const char *perturb;            /* "fgsm:8/255"; NULL: fgsm with its own eps */
-    const char *adversarial, *pair; /* data instead; NULL and "auto" */
-    const char *estimator, *norm, *goal;
+    const char *perturb;             /* "fgsm:8/255"; NULL: fgsm with its own eps */
+    const char *adversarial;         /* data instead; NULL: none */
+    int pair, estimator, norm, goal; /* the last three -1: not given */
     int64_t permutations, nodes;
     double lambda, truncation; /* NaN: the estimator's own */
 } shapley_args;
 
-#define SHAPLEY_ARGS_DEFAULT                                                              \
-    {                                                                                     \
-        .pair = "auto", .permutations = 100, .nodes = 8, .lambda = NAN, .truncation = NAN \
+#define SHAPLEY_ARGS_DEFAULT                                                                     \
+    {                                                                                            \
+        .estimator = -1, .norm = -1, .goal = -1, .permutations = 100, .nodes = 8, .lambda = NAN, \
+        .truncation = NAN                                                                        \
     }
 #define SHAPLEY_OPTIONS(s)                                                                        \
     CLI_STRING(0, "perturb", &(s)->perturb, "METHOD[:EPS]",                                       \
                "shapley: the change whose effect is looked at, an attack; fgsm unless named"),    \
         CLI_STRING(0, "adversarial", &(s)->adversarial, "SPEC|CAMPAIGN",                          \
                    "shapley: the changed inputs instead; --data has what they were before"),      \
-        CLI_STRING(0, "pair", &(s)->pair, "auto|index|name",                                      \
+        CLI_CHOICE(0, "pair", &(s)->pair, ASSESS_PAIRINGS,                                        \
                    "shapley: how to find what an input was before"),                              \
-        CLI_STRING(0, "estimator", &(s)->estimator, "ID",                                         \
-                   "shapley: sampled (the default), aumann, aumann-layer, or code"),              \
+        CLI_CHOICE(0, "estimator", &(s)->estimator, CLI_CHOICES(PX_SHAPLEY_METHODS),              \
+                   "shapley: how values are found; sampled unless given"),                        \
         CLI_INT(0, "permutations", &(s)->permutations, "N", 2, 1048576,                           \
                 "shapley: removal orders per layer of 'sampled', an even number"),                \
         CLI_REAL(0, "truncation", &(s)->truncation, "X", 0, 1,                                    \
                  "shapley: an order ends when less than this share of the change is left; 0.01"), \
-        CLI_STRING(0, "goal", &(s)->goal, "all|excitable|top",                                    \
+        CLI_CHOICE(0, "goal", &(s)->goal, "all|excitable|top",                                    \
                    "shapley: 'sampled' stops early for neurons about which this is settled"),     \
         CLI_INT(0, "nodes", &(s)->nodes, "Q", 1, PX_SHAPLEY_MOST_NODES,                           \
                 "shapley: nodes of the quadrature of 'aumann'"),                                  \
-        CLI_STRING(0, "norm", &(s)->norm, "ID",                                                   \
-                   "shapley: scale of the values: layer-minmax, layer-max, global-minmax, raw"),  \
+        CLI_CHOICE(0, "norm", &(s)->norm, CLI_CHOICES(PX_SHAPLEY_NORMS),                          \
+                   "shapley: scale of the values; layer-minmax unless given, of code raw"),       \
         CLI_REAL(0, "lambda", &(s)->lambda, "X", -1e30, 1e30,                                     \
                  "shapley: a neuron is excitable above this; 0.5, of 'code' 0.2")
 

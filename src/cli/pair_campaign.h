@@ -17,6 +17,9 @@ typedef struct pair_place { /* where it goes, as the user said */
     bool resume, fresh;
 } pair_place;
 
+#define PAIR_STORES "auto|float" /* pixels as what --store says */
+enum { PAIR_STORE_AUTO, PAIR_STORE_FLOAT };
+
 #define CLI_PAIR_OPTIONS(place)                                                                   \
     CLI_FLAG(0, "resume", &(place)->resume, "go on with the campaign of a run that was stopped"), \
         CLI_FLAG(0, "fresh", &(place)->fresh,                                                     \

@@ -23,19 +23,6 @@ const char *px_shapley_norm_name(px_shapley_norm norm)
     return (size_t)norm < PX_LEN(norm_names) ? norm_names[norm] : "?";
 }
 
-px_status px_shapley_norm_parse(const char *text, px_shapley_norm *out, px_error *err)
-{
-    for (size_t i = 0; i < PX_LEN(norm_names); i++)
-        if (strcmp(text, norm_names[i]) == 0) {
-            *out = (px_shapley_norm)i;
-            return PX_OK;
-        }
-    return px_fail(err, PX_E_USAGE,
-                   "there is no norm '%.60s'; there are raw, layer-minmax, layer-max and "
-                   "global-minmax",
-                   text);
-}
-
 px_status px_shapley_check_lambda(px_shapley_norm norm, double lambda, px_error *err)
 {
     if (isnan(lambda))

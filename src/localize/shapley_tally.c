@@ -35,18 +35,6 @@ const char *px_shapley_method_name(px_shapley_method method)
     return (size_t)method < PX_LEN(method_names) ? method_names[method] : "?";
 }
 
-px_status px_shapley_method_parse(const char *text, px_shapley_method *out, px_error *err)
-{
-    for (size_t i = 0; i < PX_LEN(method_names); i++)
-        if (strcmp(text, method_names[i]) == 0) {
-            *out = (px_shapley_method)i;
-            return PX_OK;
-        }
-    return px_fail(
-        err, PX_E_USAGE,
-        "there is no estimator '%.60s'; there are sampled, aumann, aumann-layer and code", text);
-}
-
 px_shapley_tally_options px_shapley_tally_options_default(void)
 {
     return (px_shapley_tally_options){.nodes = px_diagonal_default().nodes,

@@ -39,25 +39,14 @@ const char *px_generator_mutations(const char *id)
     return NULL;
 }
 
-static const char *const keep_names[] = {[PX_KEEP_IMPROVING] = "improving",
-                                         [PX_KEEP_REMAINING] = "remaining",
-                                         [PX_KEEP_WRONG] = "wrong"};
-
 const char *px_failures_keep_name(px_failures_keep keep)
 {
-    return keep_names[keep];
-}
-
-px_status px_failures_keep_parse(const char *text, px_failures_keep *out, px_error *err)
-{
-    for (size_t i = 0; i < PX_LEN(keep_names); i++)
-        if (strcmp(keep_names[i], text) == 0) {
-            *out = (px_failures_keep)i;
-            return PX_OK;
-        }
-    return px_fail(err, PX_E_USAGE,
-                   "keeping '%.60s' of what is generated: expected improving, remaining or wrong",
-                   text);
+    static const char *const names[] = {
+#define KEEP_NAME(enumerator, id, help) [enumerator] = id,
+        PX_KEEPS(KEEP_NAME)
+#undef KEEP_NAME
+    };
+    return names[keep];
 }
 
 px_failures_options px_failures_options_default(void)
