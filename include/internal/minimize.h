@@ -63,6 +63,20 @@ px_status px_minimized_campaign(px_campaign *from, const px_minimized *minimized
 px_status px_minimized_csv(px_campaign *from, const px_minimized *minimized, const char *path,
                            px_error *err);
 
+/* What the cover options that it filled point to. */
+typedef struct px_minimize_guide {
+    char **settings;
+    size_t setting_count, setting_capacity;
+    char *neurons;
+} px_minimize_guide;
+
+/* Names the criterion that the campaign was guided by, where that counts elements, else nc; its
+ * settings and neurons fill what the options leave open. Of another campaign than one of fuzz: nc.
+ * *guide is to be closed in any case, after the last use of the options. */
+px_status px_minimize_guide_open(px_campaign *campaign, px_cover_options *options,
+                                 px_minimize_guide *guide, px_error *err);
+void px_minimize_guide_close(px_minimize_guide *guide);
+
 /* --- smaller faults -----------------------------------------------------------------------------
  *
  * From a fault back towards its seed as far as the network still errs: links of the mutation chain

@@ -270,67 +270,14 @@ typedef struct minimize_job {
     cli_inputs inputs;
     px_profile *profile;
     px_cover *cover;
-    char *guide[16]; /* settings of the campaign's guide, as texts */
-    int guide_count;
-    char *guide_neurons; /* that it looked at; NULL: not known, or the criteria are others */
-    int64_t *ids;        /* of faults */
+    px_minimize_guide guide; /* where no criteria are named */
+    int64_t *ids;            /* of faults */
     size_t count;
     px_shrunk_fault *faults;
     px_minimized few;
 } minimize_job;
 
 /* --- fewer inputs ---------------------------------------------------------------------------- */
-
-/* "k=1000 variant=ceil" of the guide becomes "kmnc.k=1000", "kmnc.variant=ceil". */
-static void guide_settings(minimize_job *job, const char *guide, const char *settings)
-{
-    const int most = (int)(sizeof job->guide / sizeof job->guide[0]);
-    while (*settings && job->guide_count < most) {
-        const int length = (int)strcspn(settings, " ");
-        if (length &&
-            asprintf(&job->guide[job->guide_count], "%s.%.*s", guide, length, settings) > 0)
-            job->guide_count++;
-        settings += length + (settings[length] == ' ');
-    }
-}
-
-/* Where no criteria are named: what the campaign was guided by, if it counts elements. */
-static const char *minimize_criteria(minimize_job *job)
-{
-    px_campaign_identity identity = {0};
-    px_json_document *document = NULL;
-    const px_criterion *guide = NULL;
-    if (px_campaign_identity_get(job->campaign, &identity) && identity.settings &&
-        px_json_parse(identity.settings, strlen(identity.settings), &document, NULL) == PX_OK) {
-        const px_json_value *root = px_json_root(document);
-        const px_json_value *name = px_json_member(root, "guide"),
-                            *settings = px_json_member(root, "guide_settings"),
-                            *neurons = px_json_member(root, "guide_neurons");
-        guide = name && name->kind == PX_JSON_STRING ? px_criterion_find(name->string) : NULL;
-        if (guide && (guide->ordered || !*guide->unit))
-            guide = NULL;
-        if (guide && settings && settings->kind == PX_JSON_STRING)
-            guide_settings(job, guide->entry.id, settings->string);
-        if (guide && neurons && neurons->kind == PX_JSON_STRING)
-            job->guide_neurons = strdup(neurons->string);
-    }
-    px_json_free(document);
-    return guide ? guide->entry.id : "nc";
-}
-
-/* "layers=conv tap=post neurons=chan: 2 layers, ..." fills what the command line leaves open. The
- * texts stay in `text`, which is taken apart. */
-static void guide_neurons(char *text, px_cover_options *options)
-{
-    char *tap = strstr(text, " tap="), *neurons = tap ? strstr(tap, " neurons=") : NULL;
-    char *end = neurons ? strchr(neurons, ':') : NULL;
-    if (strncmp(text, "layers=", 7) != 0 || !end)
-        return;
-    *tap = *neurons = *end = '\0';
-    options->layers = options->layers ? options->layers : text + 7;
-    options->tap = options->tap ? options->tap : tap + 5;
-    options->neurons = options->neurons ? options->neurons : neurons + 9;
-}
 
 static px_status minimize_profile(const minimize_args *a, const px_cover_options *options,
                                   minimize_job *job, px_error *err)
@@ -350,16 +297,15 @@ static px_status minimize_profile(const minimize_args *a, const px_cover_options
 static px_status minimize_cover(const minimize_args *a, minimize_job *job, px_error *err)
 {
     px_cover_options options = px_cover_options_default();
-    options.criteria = a->criteria.list ? a->criteria.list : minimize_criteria(job);
+    options.criteria = a->criteria.list;
     options.preset = a->criteria.preset;
-    const bool given = a->criteria.settings.count > 0;
-    options.settings = given ? a->criteria.settings.item : (const char *const *)job->guide;
-    options.setting_count = (size_t)(given ? a->criteria.settings.count : job->guide_count);
+    options.settings = a->criteria.settings.item;
+    options.setting_count = (size_t)a->criteria.settings.count;
     options.layers = a->neurons.layers;
     options.tap = a->neurons.tap;
     options.neurons = a->neurons.view;
-    if (job->guide_neurons)
-        guide_neurons(job->guide_neurons, &options);
+    if (!a->criteria.list)
+        PX_TRY(px_minimize_guide_open(job->campaign, &options, &job->guide, err));
     options.seed = (uint64_t)a->data.seed;
     options.threads = (int)a->workers.threads;
     PX_TRY(minimize_profile(a, &options, job, err));
@@ -480,9 +426,7 @@ static void minimize_close(minimize_job *job)
         px_shrunk_done(&job->faults[i]);
     free(job->faults);
     free(job->ids);
-    for (int i = 0; i < job->guide_count; i++)
-        free(job->guide[i]);
-    free(job->guide_neurons);
+    px_minimize_guide_close(&job->guide);
     px_minimized_done(&job->few);
     px_cover_free(job->cover);
     px_profile_free(job->profile);
