@@ -26,6 +26,10 @@ px_status pxi_conv_kernel_init(pxi_conv_kernel *kernel, px_arena *arena,
         kernel->winograd = pxi_winograd_new(arena, &one, weights, bias, act);
         return kernel->winograd ? PX_OK : pxi_no_memory(err);
     }
+    if (pxi_gathered_takes(&one)) {
+        kernel->gathered = pxi_gathered_new(arena, &one, weights, bias, act);
+        return kernel->gathered ? PX_OK : pxi_no_memory(err);
+    }
     return pxi_prim_conv(&one, weights, bias, act, adds, &kernel->prim, err);
 }
 
@@ -49,6 +53,8 @@ px_status pxi_conv_kernel_repack(pxi_conv_kernel *kernel, const float *weights, 
         pxi_pointwise_repack(kernel->pointwise, weights, bias);
     else if (kernel->winograd)
         pxi_winograd_repack(kernel->winograd, weights, bias);
+    else if (kernel->gathered)
+        pxi_gathered_repack(kernel->gathered, weights, bias);
     return pxi_prim_repack(kernel->prim, weights, bias, err);
 }
 
@@ -75,12 +81,13 @@ const char *pxi_conv_kernel_name(const pxi_conv_kernel *kernel)
     return kernel->narrow      ? "narrow"
            : kernel->pointwise ? "pointwise"
            : kernel->winograd  ? "winograd"
+           : kernel->gathered  ? "gathered"
                                : pxi_prim_name(kernel->prim);
 }
 
 bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel)
 {
-    return kernel->narrow || kernel->pointwise || kernel->winograd;
+    return kernel->narrow || kernel->pointwise || kernel->winograd || kernel->gathered;
 }
 
 bool pxi_conv_kernel_hides(const pxi_conv_kernel *kernel, const pxi_act *act)
@@ -92,6 +99,7 @@ int64_t pxi_conv_kernel_group(const pxi_conv_kernel *kernel)
 {
     return kernel->winograd    ? pxi_winograd_group(kernel->winograd)
            : kernel->pointwise ? pxi_pointwise_group(kernel->pointwise)
+           : kernel->gathered  ? pxi_gathered_group(kernel->gathered)
                                : 1;
 }
 
@@ -133,6 +141,10 @@ px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t first, int64_t
     }
     if (kernel->pointwise) {
         pxi_pointwise_run(kernel->pointwise, count, source, destination, adds);
+        return PX_OK;
+    }
+    if (kernel->gathered) {
+        pxi_gathered_run(kernel->gathered, count, source, destination, adds);
         return PX_OK;
     }
     for (int64_t n = 0; n < count; n++) {

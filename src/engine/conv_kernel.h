@@ -8,6 +8,7 @@
 #ifndef PXI_ENGINE_CONV_KERNEL_H
 #define PXI_ENGINE_CONV_KERNEL_H
 
+#include "engine/gathered.h"
 #include "engine/narrow.h"
 #include "engine/pointwise.h"
 #include "engine/winograd.h"
@@ -15,10 +16,11 @@
 typedef struct pxi_conv_kernel {
     int64_t batch;
     int64_t source_size, destination_size; /* elements of a sample */
-    pxi_prim *prim;                        /* one of these four */
+    pxi_prim *prim;                        /* one of these five */
     pxi_narrow *narrow;
     pxi_pointwise *pointwise;
     pxi_winograd *winograd;
+    pxi_gathered *gathered;
 } pxi_conv_kernel;
 
 typedef struct pxi_conv_bound {    /* a kernel with one session's memory */

@@ -1,9 +1,10 @@
 /* src/engine/panel.c - products of matrices of our own: panels of b, tiles of c
  *
  * b is read in panels of up to three vectors of columns. One panel stays in the second-level cache
- * while all rows of a pass it, a tile of up to eight rows (twelve where the panel is narrower) at a
- * time: 24 sums in registers, each loaded vector of b used for every row, each number of a for
- * every vector. Rows are dealt out evenly, so that there is no slow rest.
+ * while all rows of a pass it, a tile of up to nine rows (twelve where the panel is narrower, eight
+ * where rows are gathered and each needs a register for its place) at a time: 27 sums in registers,
+ * each loaded vector of b used for every row, each number of a for every vector. Rows are dealt out
+ * evenly, so that there is no slow rest.
  *
  * b that lies in memory as it is, is packed panel by panel on the way, in pieces of k that fit the
  * cache; that costs one pass over b and saves a copy of it.
@@ -28,6 +29,16 @@ static int64_t panel_vectors(int64_t at, int64_t vectors)
 size_t pxi_panel_floats(int64_t k, int64_t n)
 {
     return (size_t)(k * ((n + LANES - 1) / LANES * LANES));
+}
+
+pxi_panel_place pxi_panel_find(int64_t k, int64_t n, int64_t j)
+{
+    const int64_t vectors = (n + LANES - 1) / LANES, wanted = j / LANES;
+    int64_t v = 0;
+    while (v + panel_vectors(v, vectors) <= wanted)
+        v += panel_vectors(v, vectors);
+    return (pxi_panel_place){.offset = (size_t)(v * LANES * k + (wanted - v) * LANES),
+                             .row = (size_t)(panel_vectors(v, vectors) * LANES)};
 }
 
 size_t pxi_panel_scratch(int64_t k)
@@ -131,9 +142,9 @@ void pxi_panel_pack(int64_t k, int64_t n, const float *b, int64_t row, int64_t c
 typedef struct panel_strip {
     const float *b; /* packed, `vectors` wide; or rows that lie b_row apart, to be packed */
     float *pack_to; /* NULL: they are packed */
-    int64_t b_row, k, a_row, a_column, c_row, tap_count;
-    const int64_t *taps;
-    const float *bias; /* of its first column; NULL: zeros */
+    int64_t b_row, k, a_row, c_row;
+    const pxi_panel_gather *gather; /* NULL: rows lie a_row and c_row apart */
+    const float *bias;              /* of its first column; NULL: zeros */
     bool adds;
     int64_t columns;
     __mmask16 last;        /* columns of the last vector */
@@ -222,10 +233,12 @@ PANEL_INLINE __m512 panel_act(const pxi_act *act, __m512 v) /* NaN stays: it com
 }
 
 /* What takes more than a selection is done when a tile is complete, and still near. */
-PANEL_TARGET static void panel_finish(const pxi_act *act, float *c, int64_t c_row, int64_t rows,
-                                      int64_t columns)
+PANEL_TARGET static void panel_finish(const panel_strip *s, float *tile, int64_t at, int64_t rows)
 {
-    for (int64_t r = 0; r < rows; r++, c += c_row) {
+    const pxi_act *act = s->behind;
+    const int64_t columns = s->columns;
+    for (int64_t r = at; act && r < at + rows; r++) {
+        float *c = tile + (s->gather ? s->gather->c_at[r] : r * s->c_row);
         if (act->kind != PXI_ACT_SILU && act->kind != PXI_ACT_GELU) {
             pxi_act_forward(act, c, (size_t)columns);
             continue;
@@ -241,11 +254,72 @@ PANEL_TARGET static void panel_finish(const pxi_act *act, float *c, int64_t c_ro
     }
 }
 
-/* One tile; `rows` and `vectors` are constants after inlining. */
-PANEL_INLINE void panel_tile(const panel_strip *s, const float *a, float *c, const int rows,
-                             const int vectors, const bool packs)
+/* sum (rows, vectors) += k numbers of each row, at x[r], times rows of b; all but x, k and b are
+ * constants after inlining. */
+PANEL_INLINE void panel_multiply(const float *const *x, int64_t k, const float *b, __m512 *sum,
+                                 const int rows, const int vectors)
 {
-    __m512 sum[24];
+    for (int64_t i = 0; i < k; i++, b += vectors * LANES) {
+        __m512 row[MOST_VECTORS];
+        PANEL_UNROLL
+        for (int v = 0; v < vectors; v++)
+            row[v] = _mm512_loadu_ps(b + v * LANES);
+        PANEL_UNROLL
+        for (int r = 0; r < rows; r++) {
+            const __m512 value = _mm512_set1_ps(x[r][i]);
+            PANEL_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[r * vectors + v] = _mm512_fmadd_ps(value, row[v], sum[r * vectors + v]);
+        }
+    }
+}
+
+/* The same where rows lie a_row apart; with `packs`, b's lie b_row apart and are packed. */
+PANEL_INLINE void panel_multiply_rows(const panel_strip *s, const float *x, __m512 *sum,
+                                      const int rows, const int vectors, const bool packs)
+{
+    const float *b = s->b;
+    float *pack_to = s->pack_to;
+    const int64_t a_row = s->a_row, b_row = packs ? s->b_row : vectors * LANES;
+    for (int64_t i = 0; i < s->k; i++, b += b_row, x++) {
+        __m512 row[MOST_VECTORS];
+        PANEL_UNROLL
+        for (int v = 0; v < vectors; v++)
+            row[v] = !packs || v < vectors - 1 ? _mm512_loadu_ps(b + v * LANES)
+                                               : _mm512_maskz_loadu_ps(s->last, b + v * LANES);
+        if (packs) {
+            PANEL_UNROLL
+            for (int v = 0; v < vectors; v++) {
+                _mm512_storeu_ps(pack_to + v * LANES, row[v]);
+                _mm_prefetch((const char *)(b + AHEAD * b_row + v * LANES), _MM_HINT_T0);
+            }
+            pack_to += vectors * LANES;
+        }
+        PANEL_UNROLL
+        for (int r = 0; r < rows; r++) {
+            const __m512 value = _mm512_set1_ps(x[r * a_row]);
+            PANEL_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[r * vectors + v] = _mm512_fmadd_ps(value, row[v], sum[r * vectors + v]);
+        }
+    }
+}
+
+/* One tile, from row `at` on; `rows` and `vectors` are constants after inlining. */
+PANEL_INLINE void panel_tile(const panel_strip *s, const float *a, float *c, int64_t at,
+                             const int rows, const int vectors, const bool packs,
+                             const bool gathers)
+{
+    const pxi_panel_gather *g = s->gather;
+    float *to[12];
+    PANEL_UNROLL
+    for (int r = 0; r < rows; r++) {
+        to[r] = c + (gathers ? g->c_at[at + r] : (at + r) * s->c_row);
+        PANEL_UNROLL
+        for (int v = 0; v < vectors; v++) /* what is written is read first */
+            _mm_prefetch((const char *)(to[r] + v * LANES), _MM_HINT_T0);
+    }
+    __m512 sum[27];
     PANEL_UNROLL
     for (int v = 0; v < vectors; v++) {
         const __mmask16 mask = v == vectors - 1 ? s->last : (__mmask16)0xffff;
@@ -255,93 +329,76 @@ PANEL_INLINE void panel_tile(const panel_strip *s, const float *a, float *c, con
         for (int r = 0; r < rows; r++)
             sum[r * vectors + v] = start;
     }
-    const float *b = s->b;
-    float *pack_to = s->pack_to;
-    const int64_t a_row = s->a_row, a_column = s->a_column;
-    const int64_t b_row = packs ? s->b_row : vectors * LANES;
-    for (int64_t t = 0; t < s->tap_count; t++) {
-        const float *x = a + s->taps[t];
-        for (int64_t i = 0; i < s->k; i++, b += b_row, x += a_column) {
-            __m512 row[MOST_VECTORS];
-            PANEL_UNROLL
-            for (int v = 0; v < vectors; v++)
-                row[v] = !packs || v < vectors - 1 ? _mm512_loadu_ps(b + v * LANES)
-                                                   : _mm512_maskz_loadu_ps(s->last, b + v * LANES);
-            if (packs) {
-                PANEL_UNROLL
-                for (int v = 0; v < vectors; v++) {
-                    _mm512_storeu_ps(pack_to + v * LANES, row[v]);
-                    _mm_prefetch((const char *)(b + AHEAD * b_row + v * LANES), _MM_HINT_T0);
-                }
-                pack_to += vectors * LANES;
-            }
-            PANEL_UNROLL
-            for (int r = 0; r < rows; r++) {
-                const __m512 value = _mm512_set1_ps(x[r * a_row]);
-                PANEL_UNROLL
-                for (int v = 0; v < vectors; v++)
-                    sum[r * vectors + v] = _mm512_fmadd_ps(value, row[v], sum[r * vectors + v]);
-            }
-        }
+    for (int64_t t = 0; gathers && t < g->tap_count; t++) {
+        const float *x[8];
+        PANEL_UNROLL
+        for (int r = 0; r < rows; r++)
+            x[r] = a + g->a_at[at + r] + g->taps[t];
+        panel_multiply(x, s->k, s->b + g->rows[t] * vectors * LANES, sum, rows, vectors);
     }
+    if (!gathers)
+        panel_multiply_rows(s, a + at * s->a_row, sum, rows, vectors, packs);
     PANEL_UNROLL
     for (int r = 0; r < rows; r++) {
         PANEL_UNROLL
         for (int v = 0; v < vectors; v++) {
             const __mmask16 mask = v == vectors - 1 ? s->last : (__mmask16)0xffff;
-            float *to = c + r * s->c_row + v * LANES;
             __m512 made = sum[r * vectors + v];
             if (s->adds)
-                made = _mm512_add_ps(_mm512_maskz_loadu_ps(mask, to), made);
+                made = _mm512_add_ps(_mm512_maskz_loadu_ps(mask, to[r] + v * LANES), made);
             if (s->act)
                 made = panel_act(s->act, made);
-            _mm512_mask_storeu_ps(to, mask, made);
+            _mm512_mask_storeu_ps(to[r] + v * LANES, mask, made);
         }
     }
 }
 
-#define PANEL_CASE(rows, vectors)                  \
-    case rows:                                     \
-        panel_tile(s, a, c, rows, vectors, false); \
+#define PANEL_CASE(rows, vectors, gathers)                      \
+    case rows:                                                  \
+        panel_tile(s, a, c, at, rows, vectors, false, gathers); \
         break;
-#define PANEL_TILES(vectors, MORE)                                                                \
-    PANEL_TARGET static void panel_tile_##vectors(const panel_strip *s, const float *a, float *c, \
-                                                  int64_t rows)                                   \
-    {                                                                                             \
-        switch (rows) {                                                                           \
-            PANEL_CASE(1, vectors)                                                                \
-            PANEL_CASE(2, vectors)                                                                \
-            PANEL_CASE(3, vectors)                                                                \
-            PANEL_CASE(4, vectors)                                                                \
-            PANEL_CASE(5, vectors)                                                                \
-            PANEL_CASE(6, vectors)                                                                \
-            PANEL_CASE(7, vectors)                                                                \
-            PANEL_CASE(8, vectors)                                                                \
-            MORE(vectors)                                                                         \
-        default:                                                                                  \
-            break;                                                                                \
-        }                                                                                         \
+#define PANEL_TILES(name, vectors, gathers, MORE)                                           \
+    PANEL_TARGET static void panel_##name##_##vectors(const panel_strip *s, const float *a, \
+                                                      float *c, int64_t at, int64_t rows)   \
+    {                                                                                       \
+        switch (rows) {                                                                     \
+            PANEL_CASE(1, vectors, gathers)                                                 \
+            PANEL_CASE(2, vectors, gathers)                                                 \
+            PANEL_CASE(3, vectors, gathers)                                                 \
+            PANEL_CASE(4, vectors, gathers)                                                 \
+            PANEL_CASE(5, vectors, gathers)                                                 \
+            PANEL_CASE(6, vectors, gathers)                                                 \
+            PANEL_CASE(7, vectors, gathers)                                                 \
+            PANEL_CASE(8, vectors, gathers)                                                 \
+            MORE(vectors, gathers)                                                          \
+        default:                                                                            \
+            break;                                                                          \
+        }                                                                                   \
     }
-#define PANEL_NO_MORE(vectors)
-#define PANEL_MORE(vectors) \
-    PANEL_CASE(9, vectors)  \
-    PANEL_CASE(10, vectors) \
-    PANEL_CASE(11, vectors) \
-    PANEL_CASE(12, vectors)
-PANEL_TILES(1, PANEL_MORE)
-PANEL_TILES(2, PANEL_MORE)
-PANEL_TILES(3, PANEL_NO_MORE)
+#define PANEL_NO_MORE(vectors, gathers)
+#define PANEL_ONE_MORE(vectors, gathers) PANEL_CASE(9, vectors, gathers)
+#define PANEL_MORE(vectors, gathers) \
+    PANEL_CASE(9, vectors, gathers)  \
+    PANEL_CASE(10, vectors, gathers) \
+    PANEL_CASE(11, vectors, gathers) \
+    PANEL_CASE(12, vectors, gathers)
+PANEL_TILES(dense, 1, false, PANEL_MORE)
+PANEL_TILES(dense, 2, false, PANEL_MORE)
+PANEL_TILES(dense, 3, false, PANEL_ONE_MORE)
+PANEL_TILES(gather, 1, true, PANEL_NO_MORE)
+PANEL_TILES(gather, 2, true, PANEL_NO_MORE)
+PANEL_TILES(gather, 3, true, PANEL_NO_MORE)
 
 /* The first rows of all, which pack the panel on their way. */
 PANEL_TARGET static void panel_tile_packing(const panel_strip *s, const float *a, float *c,
                                             int64_t rows, int64_t vectors)
 {
-#define PANEL_PACKING(vectors)                                \
-    case vectors:                                             \
-        if (rows == PACKING_ROWS)                             \
-            panel_tile(s, a, c, PACKING_ROWS, vectors, true); \
-        else                                                  \
-            panel_tile(s, a, c, 1, vectors, true);            \
+#define PANEL_PACKING(vectors)                                          \
+    case vectors:                                                       \
+        if (rows == PACKING_ROWS)                                       \
+            panel_tile(s, a, c, 0, PACKING_ROWS, vectors, true, false); \
+        else                                                            \
+            panel_tile(s, a, c, 0, 1, vectors, true, false);            \
         break;
     switch (vectors) {
         PANEL_PACKING(1)
@@ -352,7 +409,8 @@ PANEL_TARGET static void panel_tile_packing(const panel_strip *s, const float *a
     }
 }
 
-typedef void panel_tile_function(const panel_strip *s, const float *a, float *c, int64_t rows);
+typedef void panel_tile_function(const panel_strip *s, const float *a, float *c, int64_t at,
+                                 int64_t rows);
 
 static bool panel_act_follows(const pxi_act *act)
 {
@@ -388,24 +446,25 @@ static void panel_bring(const panel_next *next, int64_t part, int64_t parts)
 static void panel_rows(const panel_strip *s, int64_t vectors, const float *a, float *c,
                        int64_t rows, const panel_next *next)
 {
-    static panel_tile_function *const tiles[] = {NULL, panel_tile_1, panel_tile_2, panel_tile_3};
+    static panel_tile_function *const tiles[2][MOST_VECTORS + 1] = {
+        {NULL, panel_dense_1, panel_dense_2, panel_dense_3},
+        {NULL, panel_gather_1, panel_gather_2, panel_gather_3}};
+    panel_tile_function *const tile = tiles[s->gather != NULL][vectors];
     panel_strip packed = *s;
     int64_t at = 0;
     if (s->pack_to) {
         at = rows >= PACKING_ROWS ? PACKING_ROWS : 1;
         panel_tile_packing(s, a, c, at, vectors);
-        if (s->behind)
-            panel_finish(s->behind, c, s->c_row, at, s->columns);
+        panel_finish(s, c, 0, at);
         packed.b = s->pack_to;
     }
-    const int64_t most = vectors == MOST_VECTORS ? 8 : 12, left = rows - at;
+    const int64_t most = s->gather ? 8 : vectors == MOST_VECTORS ? 9 : 12, left = rows - at;
     const int64_t blocks = (left + most - 1) / most, first = at;
     for (int64_t i = 0; i < blocks; i++) {
         const int64_t end = first + (i + 1) * left / blocks;
         panel_bring(next, i, blocks);
-        tiles[vectors](&packed, a + at * s->a_row, c + at * s->c_row, end - at);
-        if (s->behind)
-            panel_finish(s->behind, c + at * s->c_row, s->c_row, end - at, s->columns);
+        tile(&packed, a, c, at, end - at);
+        panel_finish(s, c, at, end - at);
         at = end;
     }
 }
@@ -413,19 +472,15 @@ static void panel_rows(const panel_strip *s, int64_t vectors, const float *a, fl
 /* Rows of c whose k is added up from `first` on. */
 static void panel_piece(const pxi_panel_job *job, const pxi_act *act, int64_t first, int64_t k)
 {
-    static const int64_t none[1] = {0};
     const int64_t vectors = (job->n + LANES - 1) / LANES;
-    const int64_t tap_count = job->taps ? job->tap_count : 1;
     for (int64_t v = 0, count; v < vectors; v += count) {
         count = panel_vectors(v, vectors);
         const int64_t j = v * LANES, rest = job->n - j - (count - 1) * LANES;
-        panel_strip strip = {.b = job->packed + j * tap_count * job->k,
+        panel_strip strip = {.b = job->packed + j * job->k,
                              .k = k,
                              .a_row = job->a_row,
-                             .a_column = job->a_column,
                              .c_row = job->c_row,
-                             .taps = job->taps ? job->taps : none,
-                             .tap_count = tap_count,
+                             .gather = job->gather,
                              .bias = job->bias && first == 0 ? job->bias + j : NULL,
                              .adds = job->adds || first > 0,
                              .last = rest >= LANES ? 0xffff : (__mmask16)((1u << rest) - 1),
@@ -435,8 +490,8 @@ static void panel_piece(const pxi_panel_job *job, const pxi_act *act, int64_t fi
         const float *b = job->b + first * job->b_row;
         const int64_t after = v + count < vectors ? panel_vectors(v + count, vectors) : 0;
         const int64_t columns = PX_MIN(after * LANES, job->n - j - count * LANES);
-        panel_next next = {.at = strip.b + count * LANES * tap_count * k,
-                           .rows = tap_count * k,
+        panel_next next = {.at = strip.b + count * LANES * k,
+                           .rows = k,
                            .width = after * LANES,
                            .step = after * LANES};
         if (!job->packed && job->b_column == 1)
@@ -444,7 +499,7 @@ static void panel_piece(const pxi_panel_job *job, const pxi_act *act, int64_t fi
         else if (!job->packed)
             next = (panel_next){b + (j + count * LANES) * job->b_column, columns, k, job->b_column};
         if (!after)
-            next.rows = 0;
+            next = (panel_next){job->next, job->next != NULL, job->next_floats, 0};
         if (!job->packed && job->b_column == 1) {
             strip.b = b + j;
             strip.b_row = job->b_row;
@@ -453,7 +508,7 @@ static void panel_piece(const pxi_panel_job *job, const pxi_act *act, int64_t fi
             panel_fill(k, job->n, j, count, b, job->b_row, job->b_column, job->scratch);
             strip.b = job->scratch;
         }
-        panel_rows(&strip, count, job->a + first * job->a_column, job->c + j, job->rows, &next);
+        panel_rows(&strip, count, job->a + first, job->c + j, job->rows, &next);
     }
 }
 

@@ -64,7 +64,6 @@ void pxi_pointwise_run(const pxi_pointwise *pointwise, int64_t samples, const fl
                          .n = s->out_channels,
                          .a = source,
                          .a_row = dense ? s->in_channels : s->stride[1] * s->in_channels,
-                         .a_column = 1,
                          .packed = pointwise->weights,
                          .c = destination,
                          .c_row = s->out_channels,

@@ -170,7 +170,6 @@ static void dense_run_panels(const pxi_unit *unit, const px_session *session, bo
                                    .n = n,
                                    .a = from,
                                    .a_row = k,
-                                   .a_column = 1,
                                    .packed = back ? impl->packed_back : impl->packed,
                                    .b = impl->weights,
                                    .b_row = rows ? n : 1,

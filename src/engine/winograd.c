@@ -9,6 +9,7 @@
 #include "engine/winograd.h"
 
 #include "base/memory.h"
+#include "engine/panel.h"
 
 #include <string.h>
 
@@ -18,12 +19,11 @@
 #pragma GCC optimize("fp-contract=fast")
 #endif
 
-enum { BLOCK = 16 /* tiles at a time */ };
-
 struct pxi_winograd {
     pxi_conv_shape shape;
     pxi_act act;
-    float *weights; /* U: [place][in_channel][out_channel] */
+    size_t block;   /* tiles at a time */
+    float *weights; /* U: [place], each (in channel, out channel) packed as panel.h has it */
     float *bias;    /* per out channel, zeros if there is none */
 };
 
@@ -31,8 +31,15 @@ struct pxi_winograd {
 
 #include "engine/winograd_tiles.h"
 
-/* U for every pair of channels comes from the second-level cache, or fast enough from the third. */
-static const int64_t wino_weights_limit = 128 * 128;
+/* U takes four times the memory of the weights, and comes from far away where it is large: enough
+ * tiles have to share it. */
+static const int64_t wino_near = 128 * 128, wino_weights_limit = 256 * 256;
+enum { WINO_FEW_TILES = 16, WINO_MOST_TILES = 64 };
+
+static size_t wino_block(const pxi_conv_shape *s)
+{
+    return s->in_channels * s->out_channels <= wino_near ? WINO_FEW_TILES : WINO_MOST_TILES;
+}
 
 bool pxi_winograd_takes(const pxi_conv_shape *s, const pxi_act *act)
 {
@@ -93,8 +100,11 @@ pxi_winograd *pxi_winograd_new(px_arena *arena, const pxi_conv_shape *shape, con
     float *b = pxi_arena_alloc(arena, oc, sizeof *b);
     if (!made || !u || !b)
         return NULL;
-    *made =
-        (pxi_winograd){.shape = *shape, .act = act ? *act : (pxi_act){0}, .weights = u, .bias = b};
+    *made = (pxi_winograd){.shape = *shape,
+                           .act = act ? *act : (pxi_act){0},
+                           .block = wino_block(shape),
+                           .weights = u,
+                           .bias = b};
     pxi_winograd_repack(made, weights, bias);
     return made;
 }
@@ -103,10 +113,12 @@ void pxi_winograd_repack(pxi_winograd *winograd, const float *weights, const flo
 {
     const size_t ic = (size_t)winograd->shape.in_channels;
     const size_t oc = (size_t)winograd->shape.out_channels;
-    for (size_t o = 0; o < oc; o += WINO_LANES)
+    for (size_t o = 0; o < oc; o += WINO_LANES) {
+        const pxi_panel_place place = pxi_panel_find((int64_t)ic, (int64_t)oc, (int64_t)o);
+        float *to = winograd->weights + place.offset;
         for (size_t i = 0; i < ic; i++)
-            wino_weights(weights + (o * ic + i) * 9, ic * 9, winograd->weights + i * oc + o,
-                         ic * oc);
+            wino_weights(weights + (o * ic + i) * 9, ic * 9, to + i * place.row, ic * oc);
+    }
     if (bias)
         memcpy(winograd->bias, bias, oc * sizeof *bias);
 }
@@ -114,52 +126,27 @@ void pxi_winograd_repack(pxi_winograd *winograd, const float *weights, const flo
 size_t pxi_winograd_scratch(const pxi_winograd *w)
 {
     return WINO_PLACES *
-           (wino_stride(BLOCK, (size_t)w->shape.in_channels) +
-            wino_stride(BLOCK, (size_t)w->shape.out_channels)) *
+           (wino_stride(w->block, (size_t)w->shape.in_channels) +
+            wino_stride(w->block, (size_t)w->shape.out_channels)) *
            sizeof(float);
 }
 
-/* m (tiles, oc) = v (tiles, ic) u (ic, oc) for a strip of result channels; `tiles` and `vectors`
- * are constants after inlining, so that all sums stay in registers. */
-WINO_INLINE void wino_product(const float *v, const float *u, float *m, size_t ic, size_t oc,
-                              const int tiles, const int vectors)
-{
-    lanes sum[16];
-    for (int i = 0; i < tiles * vectors; i++)
-        sum[i] = wino_zero;
-    for (size_t c = 0; c < ic; c++, u += oc)
-        for (int t = 0; t < tiles; t++)
-            for (int k = 0; k < vectors; k++)
-                sum[t * vectors + k] +=
-                    *(const lanes *)(const void *)(u + k * WINO_LANES) * v[(size_t)t * ic + c];
-    for (int t = 0; t < tiles; t++)
-        for (int k = 0; k < vectors; k++)
-            *(lanes *)(void *)(m + (size_t)t * oc + (size_t)(k * WINO_LANES)) =
-                sum[t * vectors + k];
-}
-
-/* The products of a block, of which `tiles` are there; a few more may be computed. */
-WINO_TARGET static void wino_products(const pxi_winograd *w, const float *v, float *m, size_t tiles)
+/* The products of a block, of which `tiles` are there. */
+static void wino_products(const pxi_winograd *w, const float *v, float *m, size_t tiles)
 {
     const size_t ic = (size_t)w->shape.in_channels, oc = (size_t)w->shape.out_channels;
-    for (size_t p = 0; p < WINO_PLACES; p++) {
-        const float *from = v + p * wino_stride(BLOCK, ic), *u = w->weights + p * ic * oc;
-        float *to = m + p * wino_stride(BLOCK, oc);
-        size_t o = 0;
-        for (; o + 2 * WINO_LANES <= oc; o += 2 * WINO_LANES) {
-            size_t t = 0;
-            for (; t + 4 < tiles; t += 8)
-                wino_product(from + t * ic, u + o, to + t * oc + o, ic, oc, 8, 2);
-            if (t < tiles)
-                wino_product(from + t * ic, u + o, to + t * oc + o, ic, oc, 4, 2);
-        }
-        for (; o < oc; o += WINO_LANES) {
-            if (tiles > 8)
-                wino_product(from, u + o, to + o, ic, oc, 16, 1);
-            else
-                wino_product(from, u + o, to + o, ic, oc, 8, 1);
-        }
-    }
+    const size_t columns = PXI_PANEL_COLUMNS;
+    for (size_t p = 0; p < WINO_PLACES; p++)
+        pxi_panel_run(&(pxi_panel_job){.rows = (int64_t)tiles,
+                                       .k = (int64_t)ic,
+                                       .n = (int64_t)oc,
+                                       .a = v + p * wino_stride(w->block, ic),
+                                       .a_row = (int64_t)ic,
+                                       .packed = w->weights + p * ic * oc,
+                                       .c = m + p * wino_stride(w->block, oc),
+                                       .c_row = (int64_t)oc,
+                                       .next = w->weights + (p + 1) % WINO_PLACES * ic * oc,
+                                       .next_floats = (int64_t)(ic * PX_MIN(oc, columns))});
 }
 
 WINO_INLINE void wino_store(const pxi_act *act, float *to, const lanes *value, bool adds)
@@ -194,7 +181,7 @@ WINO_TARGET static void wino_results(const pxi_winograd *w, const float *m, cons
                                      float *destination, bool adds)
 {
     const pxi_conv_shape *s = &w->shape;
-    const size_t oc = (size_t)s->out_channels, stride = wino_stride(BLOCK, oc);
+    const size_t oc = (size_t)s->out_channels, stride = wino_stride(w->block, oc);
     const int64_t y = WINO_TILE * run->ty, rows = PX_MIN(s->out[0] - y, WINO_TILE);
     destination += (size_t)((run->sample * s->out[0] + y) * s->out[1]) * oc;
     for (size_t t = 0; t < run->count; t++) {
@@ -227,7 +214,7 @@ WINO_TARGET static void wino_results(const pxi_winograd *w, const float *m, cons
 
 int64_t pxi_winograd_group(const pxi_winograd *w)
 {
-    return PX_MAX(BLOCK / wino_tiles(&w->shape), (int64_t)1);
+    return PX_MAX((int64_t)w->block / wino_tiles(&w->shape), (int64_t)1);
 }
 
 void pxi_winograd_run(const pxi_winograd *w, int64_t samples, const float *source,
@@ -235,13 +222,14 @@ void pxi_winograd_run(const pxi_winograd *w, int64_t samples, const float *sourc
 {
     const pxi_conv_shape *s = &w->shape;
     const int64_t total = samples * wino_tiles(s);
-    float *v = scratch, *m = v + WINO_PLACES * wino_stride(BLOCK, (size_t)s->in_channels);
-    for (int64_t first = 0; first < total; first += BLOCK) {
-        wino_run runs[BLOCK];
-        const size_t count = wino_runs(s, first, total, BLOCK, runs);
+    const int64_t block = (int64_t)w->block;
+    float *v = scratch, *m = v + WINO_PLACES * wino_stride(w->block, (size_t)s->in_channels);
+    for (int64_t first = 0; first < total; first += block) {
+        wino_run runs[WINO_MOST_TILES];
+        const size_t count = wino_runs(s, first, total, w->block, runs);
         for (size_t r = 0; r < count; r++)
-            wino_data(s, source, &runs[r], BLOCK, v);
-        wino_products(w, v, m, (size_t)PX_MIN(total - first, BLOCK));
+            wino_data(s, source, &runs[r], w->block, v);
+        wino_products(w, v, m, (size_t)PX_MIN(total - first, block));
         for (size_t r = 0; r < count; r++)
             wino_results(w, m, &runs[r], destination, adds);
     }

@@ -59,9 +59,10 @@ static void test_winograd(void **state)
 {
     (void)state;
     draw_state = 2;
-    for (int i = 0; i < 24; i++) {
-        const int ic = 16 * draw(1, 4), oc = 16 * draw(1, 4), pad = draw(0, 1);
-        const int h = draw(3, 19), w = draw(3, 19), act = draw(0, 3);
+    for (int i = 0; i < 28; i++) {
+        const bool wide = i >= 24; /* more tiles at a time */
+        const int ic = 16 * (wide ? draw(9, 16) : draw(1, 4)), oc = 16 * (wide ? 15 : draw(1, 4));
+        const int pad = draw(0, 1), h = draw(3, 19), w = draw(3, 19), act = draw(0, 3);
         char what[120], shape[64], weight[64], attrs[64];
         snprintf(what, sizeof what, "winograd %d: %d>%d %dx%d pad %d %s", i, ic, oc, h, w, pad,
                  activations[act][0]);
@@ -75,6 +76,39 @@ static void test_winograd(void **state)
         if (ic == oc && pad == 1)
             y = net_add(&n, "Add", "",
                         (net_in[]){{y, NULL, 0, 0}, {n.x, NULL, 0, 0}, {-1, NULL, 0, 0}});
+        compare(net_take(&n, add_activation(&n, y, act)), what);
+    }
+}
+
+/* Many weights: every border, pictures smaller than the kernel, strides and dilations */
+static void test_gathered(void **state)
+{
+    (void)state;
+    draw_state = 12;
+    for (int i = 0; i < 12; i++) {
+        const int kernel = draw(2, 5), stride = draw(1, 2), dilation = draw(1, 4) == 4 ? 2 : 1;
+        const int reach = (kernel - 1) * dilation, pad = PX_MIN(draw(0, 2), reach);
+        const int least = PX_MAX(1, reach + 1 - 2 * pad), act = draw(0, 7);
+        const int h = least + draw(0, 4), w = least + draw(0, 4);
+        const int ic = draw(500, 530), oc = (1 << 20) / (ic * kernel * kernel) + draw(1, 60);
+        char what[120], shape[64], weight[64], attrs[120];
+        snprintf(what, sizeof what, "gathered %d: %d>%d %dx%d kernel %d stride %d pad %d %s", i, ic,
+                 oc, h, w, kernel, stride, pad, activations[act][0]);
+        snprintf(shape, sizeof shape, "1,%d,%d,%d", ic, h, w);
+        snprintf(weight, sizeof weight, "%d,%d,%d,%d", oc, ic, kernel, kernel);
+        snprintf(attrs, sizeof attrs, "pads=%d,%d,%d,%d strides=%d,%d dilations=%d,%d", pad, pad,
+                 pad, pad, stride, stride, dilation, dilation);
+        net n;
+        net_init(&n, (uint64_t)(1300 + i), shape);
+        int y = net_add(&n, "Conv", attrs,
+                        (net_in[]){{n.x, NULL, 0, 0}, {0, weight, 0, 0}, {-1, NULL, 0, 0}});
+        if (i % 3 == 0) { /* and one that is added to what is there */
+            const int other =
+                net_add(&n, "Conv", attrs,
+                        (net_in[]){{n.x, NULL, 0, 0}, {0, weight, 0, 0}, {-1, NULL, 0, 0}});
+            y = net_add(&n, "Add", "",
+                        (net_in[]){{y, NULL, 0, 0}, {other, NULL, 0, 0}, {-1, NULL, 0, 0}});
+        }
         compare(net_take(&n, add_activation(&n, y, act)), what);
     }
 }
@@ -162,9 +196,8 @@ static void test_depthwise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),
-        cmocka_unit_test(test_winograd),
-        cmocka_unit_test(test_pointwise),
+        cmocka_unit_test(test_conv),      cmocka_unit_test(test_winograd),
+        cmocka_unit_test(test_gathered),  cmocka_unit_test(test_pointwise),
         cmocka_unit_test(test_depthwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
