@@ -58,56 +58,88 @@ static px_status layer_norm_setup(px_op_ctx *ctx, px_error *err)
     return pxi_nn_bytes(ctx, p->rows, sizeof(pxi_moments), &ctx->saved_bytes, err);
 }
 
-/* The sum of (x - center)^power. */
-PXI_WIDE static double layer_norm_sum(const px_real *x, int64_t width, double center, int power)
-{
-    double sum = 0.0;
-    if (power == 1) {
-#pragma omp simd reduction(+ : sum)
-        for (int64_t i = 0; i < width; i++)
-            sum += (double)x[i];
-    } else {
-#pragma omp simd reduction(+ : sum)
-        for (int64_t i = 0; i < width; i++)
-            sum += ((double)x[i] - center) * ((double)x[i] - center);
-    }
-    return sum;
-}
+/* Partial sums, of every so many'th element: in one, each addition would wait for the one before.
+ */
+enum { PARTS = 32 };
 
-static pxi_moments layer_norm_moments(const pxi_layer_norm_params *p, const px_real *x)
+static inline double layer_norm_join(double parts[PARTS])
 {
-    const double width = (double)p->width;
-    const double mean = p->centred ? layer_norm_sum(x, p->width, 0.0, 1) / width : 0.0;
-    const double squares = layer_norm_sum(x, p->width, mean, 2);
-    return (pxi_moments){mean, 1.0 / sqrt(squares / width + p->epsilon)};
-}
-
-PXI_WIDE static void layer_norm_row(const px_real *x, int64_t width, pxi_moments m,
-                                    const px_real *scale, const px_real *bias, px_real *y)
-{
+    for (int half = PARTS / 2; half > 0; half /= 2)
 #pragma omp simd
-    for (int64_t i = 0; i < width; i++)
-        y[i] = (px_real)(((double)x[i] - m.mean) * m.inverse * (double)scale[i] +
-                         (bias ? (double)bias[i] : 0.0));
+        for (int l = 0; l < half; l++)
+            parts[l] += parts[l + half];
+    return parts[0];
+}
+
+static inline double layer_norm_sum(const px_real *x, int64_t width)
+{
+    double parts[PARTS] = {0.0};
+    int64_t i = 0;
+    for (; i + PARTS <= width; i += PARTS)
+#pragma omp simd
+        for (int l = 0; l < PARTS; l++)
+            parts[l] += (double)x[i + l];
+    for (int l = 0; i + l < width; l++)
+        parts[l] += (double)x[i + l];
+    return layer_norm_join(parts);
+}
+
+/* Of (x - mean)^2. */
+static inline double layer_norm_squares(const px_real *x, int64_t width, double mean)
+{
+    double parts[PARTS] = {0.0};
+    int64_t i = 0;
+    for (; i + PARTS <= width; i += PARTS)
+#pragma omp simd
+        for (int l = 0; l < PARTS; l++)
+            parts[l] += ((double)x[i + l] - mean) * ((double)x[i + l] - mean);
+    for (int l = 0; i + l < width; l++)
+        parts[l] += ((double)x[i + l] - mean) * ((double)x[i + l] - mean);
+    return layer_norm_join(parts);
+}
+
+/* y NULL: moments only. x - mean has the mean in two parts, so that no digits of a small difference
+ * are lost. */
+PXI_WIDE static void layer_norm_rows(const pxi_layer_norm_params *p, const px_real *x,
+                                     const px_real *scale, const px_real *bias,
+                                     pxi_moments *moments, px_real *y)
+{
+    for (int64_t row = 0; row < p->rows; row++, x += p->width) {
+        const double m = p->centred ? layer_norm_sum(x, p->width) / (double)p->width : 0.0;
+        const double variance = layer_norm_squares(x, p->width, m) / (double)p->width;
+        moments[row] = (pxi_moments){m, 1.0 / sqrt(variance + p->epsilon)};
+        if (!y)
+            continue;
+        const px_real mean = (px_real)m, rest = (px_real)(m - (double)mean);
+        const px_real inverse = (px_real)moments[row].inverse;
+        px_real *to = y + row * p->width;
+        if (bias) {
+#pragma omp simd
+            for (int64_t i = 0; i < p->width; i++)
+                to[i] = (x[i] - mean - rest) * inverse * scale[i] + bias[i];
+        } else {
+#pragma omp simd
+            for (int64_t i = 0; i < p->width; i++)
+                to[i] = (x[i] - mean - rest) * inverse * scale[i];
+        }
+    }
 }
 
 static px_status layer_norm_forward(const px_op_ctx *ctx, px_error *err)
 {
     (void)err;
     const pxi_layer_norm_params *p = ctx->params;
-    const px_real *scale = PXI_F32(ctx->in[1]);
-    const px_real *bias = pxi_op_has_in(ctx, 2) ? PXI_F32(ctx->in[2]) : NULL;
     pxi_moments *saved = ctx->saved;
-    for (int64_t row = 0; p->width > 0 && row < p->rows; row++) {
-        const px_real *x = PXI_F32(ctx->in[0]) + row * p->width;
-        const pxi_moments m = saved[row] = layer_norm_moments(p, x);
+    if (p->width == 0)
+        return PX_OK;
+    layer_norm_rows(p, PXI_F32(ctx->in[0]), PXI_F32(ctx->in[1]),
+                    pxi_op_has_in(ctx, 2) ? PXI_F32(ctx->in[2]) : NULL, saved,
+                    ctx->out[0].data ? PXI_F32(ctx->out[0]) : NULL);
+    for (int64_t row = 0; row < p->rows; row++) {
         if (ctx->out_count > 1 && ctx->out[1].data)
-            PXI_F32(ctx->out[1])[row] = (px_real)m.mean;
+            PXI_F32(ctx->out[1])[row] = (px_real)saved[row].mean;
         if (ctx->out_count > 2 && ctx->out[2].data)
-            PXI_F32(ctx->out[2])[row] = (px_real)m.inverse;
-        if (!ctx->out[0].data)
-            continue;
-        layer_norm_row(x, p->width, m, scale, bias, PXI_F32(ctx->out[0]) + row * p->width);
+            PXI_F32(ctx->out[2])[row] = (px_real)saved[row].inverse;
     }
     return PX_OK;
 }
@@ -167,7 +199,7 @@ static void layer_norm_backward(const px_op_ctx *ctx)
             layer_norm_sums(x, dy, scale, p->width, m, sums);
         for (int64_t i = 0; dy && pxi_op_wants_grad(ctx, 1) && i < p->width; i++)
             PXI_F32(ctx->in_grad[1])
-            [i] += (px_real)((double)dy[i] * (((double)x[i] - m.mean) * m.inverse));
+        [i] += (px_real)((double)dy[i] * (((double)x[i] - m.mean) * m.inverse));
         for (int64_t i = 0; dy && pxi_op_wants_grad(ctx, 2) && i < p->width; i++)
             PXI_F32(ctx->in_grad[2])[i] += dy[i];
         if (!pxi_op_wants_grad(ctx, 0))
