@@ -106,6 +106,31 @@ static void spec_root(const pxi_tree *tree, char *root, size_t room)
     }
 }
 
+/* Why a tree that no reader claims holds no data set. */
+static px_status spec_nothing(const pxi_tree *tree, const char *root, px_error *err)
+{
+    char text[320];
+    const pxi_foreign foreign = pxi_tree_foreign(tree, root);
+    if (pxi_foreign_text(&foreign, text, sizeof text))
+        return px_fail(err, PX_E_INPUT,
+                       "'%.120s': %s; pictures are read as PNG or JPEG, recordings as WAV or FLAC: "
+                       "convert them",
+                       pxi_tree_name(tree), text);
+    const bool packed = pxi_tree_is_archive(pxi_tree_name(tree));
+    for (size_t i = 0; i < pxi_tree_count(tree); i++) {
+        const char *path = pxi_tree_entry(tree, i)->path;
+        if (!packed && pxi_tree_is_archive(path))
+            return px_fail(err, PX_E_INPUT,
+                           "'%s': holds no data set, but an archive, which may be one: give "
+                           "'%s/%s'",
+                           pxi_tree_name(tree), pxi_tree_name(tree), path);
+    }
+    return px_fail(err, PX_E_INPUT,
+                   "'%s': holds no data set; expected class folders of PNG, JPEG, WAV or FLAC "
+                   "files, IDX files, CIFAR .bin files, or one .npz, .npy or .csv file",
+                   pxi_tree_name(tree));
+}
+
 px_status pxi_source_of_tree(pxi_tree *tree, const char *split, pxi_source **out, px_error *err)
 {
     char root[1024] = "";
@@ -114,18 +139,7 @@ px_status pxi_source_of_tree(pxi_tree *tree, const char *split, pxi_source **out
     for (size_t i = 0; i < PX_LEN(readers); i++)
         if (readers[i].claims(tree, root))
             return readers[i].open(tree, root, split, out, err);
-    char foreign[320];
-    const pxi_foreign found = pxi_tree_foreign(tree, root);
-    const px_status status =
-        pxi_foreign_text(&found, foreign, sizeof foreign)
-            ? px_fail(err, PX_E_INPUT,
-                      "'%.120s': %s; pictures are read as PNG or JPEG, recordings as WAV or FLAC: "
-                      "convert them",
-                      pxi_tree_name(tree), foreign)
-            : px_fail(err, PX_E_INPUT,
-                      "'%s': holds no data set; expected class folders of PNG, JPEG, WAV or FLAC "
-                      "files, IDX files, CIFAR .bin files, or one .npz, .npy or .csv file",
-                      pxi_tree_name(tree));
+    const px_status status = spec_nothing(tree, root, err);
     pxi_tree_free(tree);
     return status;
 }
