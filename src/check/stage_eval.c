@@ -24,6 +24,7 @@ typedef struct eval {
     px_predictions said;
     px_eval figures;
     bool failures;                   /* the data are a campaign's */
+    bool mismatched;                 /* network and data are put together wrongly, it seems */
     const px_regression *regression; /* NULL: it classifies */
     px_eval_errors errors;
 } eval;
@@ -316,10 +317,22 @@ static px_status doctor_write(const px_check *c, const px_doctor *doctor, px_err
     return status;
 }
 
+/* Another preprocessing explains the answers, or nobody knows which class a label means. */
+static bool doctor_mismatched(const px_doctor *doctor)
+{
+    for (size_t i = 0; i < px_doctor_count(doctor); i++) {
+        const px_finding *found = px_doctor_get(doctor, i);
+        if (found->level != PX_FINDING_INFO &&
+            (strcmp(found->id, "preprocess") == 0 || strcmp(found->id, "class-count") == 0))
+            return true;
+    }
+    return false;
+}
+
 /* What speaks against the preprocessing and the data. Near the accuracy of guessing the rest would
  * be about nothing; failures of a campaign are inputs that some network got wrong, so that few
  * right answers are no surprise there. */
-static px_status eval_doctor(const eval *e, px_error *err)
+static px_status eval_doctor(eval *e, px_error *err)
 {
     const px_check *c = e->c;
     px_doctor *doctor = NULL;
@@ -340,6 +353,7 @@ static px_status eval_doctor(const eval *e, px_error *err)
                          "go on with --allow-chance",
                          100.0 * e->figures.all.accuracy, c->scores.classes,
                          px_doctor_why_guessing(doctor));
+    e->mismatched = status == PX_OK && doctor_mismatched(doctor);
     px_doctor_free(doctor);
     return status;
 }
@@ -363,8 +377,10 @@ static px_status eval_write(const eval *e, px_json *out, px_error *err)
 {
     const px_check *c = e->c;
     px_fields_json(eval_fields, e, out);
-    /* Of answers that are wrong by the choice of inputs, or by guessing, no label is to blame. */
-    if (c->labelled && !e->failures && !e->regression && !px_eval_is_guessing(&e->figures.all))
+    /* Of answers that are wrong by the choice of inputs, by guessing or by how network and data are
+     * put together, no label is to blame. */
+    if (c->labelled && !e->failures && !e->mismatched && !e->regression &&
+        !px_eval_is_guessing(&e->figures.all))
         PX_TRY(pxi_label_suspects_write(c, e->said.predicted, e->said.confidence, e->said.given,
                                         out, err));
     return save_predictions(e, err);
