@@ -71,7 +71,7 @@ int error_lines(const px_error_counts *e, error_line lines[ERROR_LINES_MOST])
     if (!isnan(e->l2) && e->errors > 0)
         snprintf(line->remark + used, sizeof line->remark - used,
                  isnan(e->similarity) ? "; mean L2 %.3g, Linf %.3g"
-                                      : "; mean L2 %.3g, Linf %.3g, SSIM %.2f",
+                                      : "; mean L2 %.3g, Linf %.3g, similarity %.2f",
                  e->l2, e->linf, e->similarity);
     line = &lines[count++];
     *line = (error_line){.what = "error categories", .value = e->categories};
