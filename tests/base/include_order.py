@@ -20,7 +20,7 @@ HEADER_ROOM.update(audio="data", in_memory="data", preprocess="data", build="gra
                    plexor="cli", call="cli", extend="select")
 HEADER_ROOM.update(nearest_tokens="attack", eval="predict", mutants="mutate", replay="store", training="cover")
 HEADER_ROOM.update({name: "stats" for name in "gauss_nodes kmeans".split()}, ssim="picture", mutation="mutate", lane_watch="probe")
-HEADER_ROOM.update({name: "data" for name in "bytes image inputs npz_meta pixel_rule recording source tree".split()})
+HEADER_ROOM.update({name: "data" for name in "bytes data_index image inputs npz_meta pixel_rule recording source tree".split()})
 HEADER_ROOM.update({name: "graph" for name in "graft model names reach".split()})
 HEADER_ROOM.update({name: "ops" for name in "gemm nn_check norm op program".split()})
 HEADER_ROOM.update({name: "engine" for name in "executor gradient_reach pass sample_plan task view_row".split()})
