@@ -13,6 +13,9 @@ ENV = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS
            OMPI_MCA_btl_vader_single_copy_mechanism="none")
 
 
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+
+
 def call(words, **env):
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=dict(ENV, **env))
 
@@ -37,6 +40,21 @@ def tables(campaign):
 
 def same(one, other):
     assert one.keys() == other.keys() and all(one[k] == other[k] for k in one), one.keys()
+
+
+def ranks_of(command):
+    """Process ids of ranks of a command, by its words."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as words, open(f"/proc/{pid}/environ", "rb") as environ:
+                if command.encode() in words.read().split(b"\0") and b"mpirun" not in open(f"/proc/{pid}/comm", "rb").read():
+                    rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environ.read())
+                    if rank:
+                        found[int(rank.group(1))] = int(pid)
+        except OSError:
+            pass
+    return found
 
 
 def run_cases(cases, prefix):

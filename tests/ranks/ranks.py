@@ -11,9 +11,7 @@ import subprocess
 import sys
 import time
 
-from common import ENV, MODELS, NET, PLEXOR, call, run_cases, same, tables
-
-MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+from common import ENV, MODELS, MPIRUN, NET, PLEXOR, call, ranks_of, run_cases, same, tables
 
 
 def said(done):
@@ -103,21 +101,6 @@ def full_disk(folder):
     assert len(said(done)) == 1, done.stderr
 
 
-def ranks_of(command):
-    """Process ids of ranks of a command, by its words."""
-    found = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as words, open(f"/proc/{pid}/environ", "rb") as environ:
-                if command.encode() in words.read().split(b"\0") and b"mpirun" not in open(f"/proc/{pid}/comm", "rb").read():
-                    rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environ.read())
-                    if rank:
-                        found[int(rank.group(1))] = int(pid)
-        except OSError:
-            pass
-    return found
-
-
 def killed(folder):
     """A rank that is killed ends all; with other numbers of ranks --resume goes on."""
     def words(to):
@@ -144,6 +127,39 @@ def killed(folder):
     same(tables(folder + "/whole.campaign"), tables(to))
 
 
+def slow_rank(folder):
+    """A rank that has the processor a fifth of the time gets less of the work, and the result is the same."""
+    def words(to):
+        return [PLEXOR, "attack", NET, "--data", "digits", "--limit", "1000", "--method", "pgd", "--steps", "60", "--batch", "16",
+                "-j", "1", "-q", "--json", "-o", to]
+    def seconds(pid):
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    assert call(words(folder + "/one.campaign")).returncode == 0
+    to = folder + "/two.campaign"
+    both = subprocess.Popen(MPIRUN + ["-n", "2", *words(to)], env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ranks, used = {}, [0, 0]
+    for _ in range(6000):
+        if both.poll() is not None:
+            break
+        if len(ranks) < 2:
+            ranks = ranks_of(to)
+            time.sleep(0.02)
+            continue
+        try:
+            os.kill(ranks[1], signal.SIGSTOP)
+            time.sleep(0.04)
+            used = [seconds(ranks[0]), seconds(ranks[1])]
+            os.kill(ranks[1], signal.SIGCONT)
+        except (ProcessLookupError, FileNotFoundError):
+            pass
+        time.sleep(0.01)
+    assert both.wait(timeout=60) == 0
+    same(tables(folder + "/one.campaign"), tables(to))
+    assert used[0] > 1.4 * used[1], f"{used[0]:.2f} s by the first rank, {used[1]:.2f} s by the one that was held up"
+
+
 def campaign_of_one(folder):
     """A rank that does not see the campaign that is gone on with is refused."""
     make_two(folder)
@@ -166,7 +182,7 @@ def campaign_of_one(folder):
 
 def main():
     cases = [no_plugin, each_alone, other_words, other_network, no_network, input_of_one, undivided, full_disk, killed,
-             campaign_of_one]
+             slow_rank, campaign_of_one]
     version = call(["mpirun", "--version"]).stdout if shutil.which("mpirun") else ""
     if "Open MPI" not in version:
         print("1..0 # SKIP no mpirun of Open MPI")
