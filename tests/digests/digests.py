@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""digests.py PLEXOR [--record FILE | --against FILE] [--only WORD] [--threads LIST] [--ranks LIST] - what every command writes, as digests
+"""digests.py PLEXOR [--record FILE | --against FILE] [--only WORD|--each] [--threads LIST] [--ranks LIST] - what every command writes, as digests
 
 Runs a fixed list of commands with several numbers of threads, and of ranks of Open MPI's mpirun, and takes a digest of every file they write and of what
 they print. Alone it is a test: threads must not change a byte. For a change that must not alter results:
@@ -34,6 +34,7 @@ RUNS = {
     "doctor": f"plexor doctor NET {DATA} -q --json",
     "trace": f"plexor trace NET {DATA} -q --json -o trace.npz",
     "profile": "plexor profile NET --train digits --train-limit 500 --criteria all -q --json -o ranges.profile",
+    "profile-few": "plexor profile NET --train digits --train-limit 500 --criteria kmnc,nlc,dsc -q --json -o ranges.profile",
     "cover-ranges": f"plexor cover NET {DATA} --criteria nc,kmnc,nbc,snac,tknc,tknp --train-limit 300 -q --json --state s",
     "cover-learned": f"plexor cover NET {DATA} --criteria cc,nlc,nlc-guided,lsc,dsc,mdsc --train-limit 300 -q --json --state s",
     "cover-paths": f"plexor cover NET {DATA} --criteria snpc,anpc,cac --train-limit 200 -q --json --state s",
@@ -89,8 +90,13 @@ RUNS = {
     "explain": "plexor explain NET 3 --data digits --mutation 'rotation angle=30' --steps 10 -q --json",
     "study": "plexor study fuzz -o s --data cifar-10=digits --model mobilenetv2=NET --arch mobilenetv2 --limit 60 --each 20 --runs 1 "
              "--parts random,kmnc -q >/dev/null",
+    "check-few": "plexor check NET --data digits --limit 100 --train-limit 200 --only eval,cover,attack,localize -q --json -o examined",
     "check": f"plexor check NET {DATA} --train-limit 300 --skip fuzz -q --json -o examined",
 }
+
+# One run of every command that ranks divide.
+OF_EACH = ("eval", "predict", "doctor", "trace", "profile-few", "cover-ranges", "map", "select-scores", "localize", "synthesize", "attack-fgsm",
+           "clever", "assess", "fuzz-kmnc", "minimize", "minimize-faults", "train-norm", "repair", "describe", "explain", "check-few", "study")
 
 # What differs between two runs of one binary, or with the number of threads, and says nothing of the result.
 VOLATILE_KEY = re.compile(r"second|time|per_s$|^fre$|rate_s|threads|_ms$|speed|memory|rss|^pid$|started|ended|date|elapsed|command|host|clock|^at$")
@@ -163,6 +169,7 @@ def main():
     parser.add_argument("--record")
     parser.add_argument("--against")
     parser.add_argument("--only", default="", metavar="WORD", help="runs whose name has this")
+    parser.add_argument("--each", action="store_true", help="one run of each command that ranks divide")
     parser.add_argument("--threads", default="1,2,5", help="numbers of threads to compare")
     parser.add_argument("--ranks", default="", help="numbers of ranks to compare as well, each with all numbers of threads")
     args = parser.parse_args()
@@ -170,7 +177,7 @@ def main():
             ["mpirun", "--version"], capture_output=True, check=False, text=True).stdout):
         print("1..0 # SKIP no mpirun of Open MPI")
         return
-    names = [n for n in RUNS if args.only in n]
+    names = [n for n in RUNS if args.only in n and (n in OF_EACH or not args.each)]
     threads = args.threads.split(",")
     known = {}
     if args.against:
