@@ -246,7 +246,12 @@ px_status pxi_fuzz_put_point(px_fuzz *fuzz, px_error *err); /* of coverage, wher
 px_status pxi_fuzz_commit(px_fuzz *fuzz, px_error *err);
 void pxi_fuzz_show(px_fuzz *fuzz); /* fuzz.c: what is committed becomes what is shown */
 void pxi_fuzz_rows_close(px_fuzz *fuzz);
-px_status pxi_fuzz_twins_new(const px_fuzz *fuzz, pxi_fuzz_twins **out, px_error *err);
+typedef struct pxi_twins_rule { /* of inputs in a campaign's type, with values from low to high */
+    px_shape shape;
+    bool bytes;
+    double low, high, near; /* near: in levels of 0..255 */
+} pxi_twins_rule;
+px_status pxi_fuzz_twins_new(const pxi_twins_rule *rule, pxi_fuzz_twins **out, px_error *err);
 void pxi_fuzz_twins_free(pxi_fuzz_twins *twins);
 /* The fault that `pixels` nearly repeat, 0: none; *count (may be NULL): how many do already. */
 int64_t pxi_fuzz_twins_find(const pxi_fuzz_twins *twins, const void *pixels, size_t seed,

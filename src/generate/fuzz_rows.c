@@ -107,7 +107,12 @@ px_status pxi_fuzz_rows_open(px_fuzz *fuzz, px_error *err)
     if (!fuzz->pending || !fuzz->pending->scratch || !fuzz->class_hit ||
         (fuzz->classes <= 4096 && !fuzz->type_hit))
         return pxi_no_memory(err);
-    PX_TRY(pxi_fuzz_twins_new(fuzz, &fuzz->twins, err));
+    const pxi_twins_rule rule = {.shape = fuzz->shape,
+                                 .bytes = fuzz->rounds,
+                                 .low = fuzz->low,
+                                 .high = fuzz->high,
+                                 .near = fuzz->common->near};
+    PX_TRY(pxi_fuzz_twins_new(&rule, &fuzz->twins, err));
     return px_campaign_last(fuzz->campaign, &fuzz->pending->last, err);
 }
 

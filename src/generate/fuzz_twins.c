@@ -38,15 +38,15 @@ struct pxi_fuzz_twins {
     size_t count, room;
 };
 
-px_status pxi_fuzz_twins_new(const px_fuzz *fuzz, pxi_fuzz_twins **out, px_error *err)
+px_status pxi_fuzz_twins_new(const pxi_twins_rule *rule, pxi_fuzz_twins **out, px_error *err)
 {
     pxi_fuzz_twins *t = NULL;
     PX_TRY(PX_NEW(t, 1, err));
-    t->shape = fuzz->shape;
-    t->bytes = fuzz->rounds;
-    t->size = fuzz->size;
-    t->near = fuzz->common->near;
-    t->scale = fuzz->high > fuzz->low ? 255.0 / (fuzz->high - fuzz->low) : 1.0;
+    t->shape = rule->shape;
+    t->bytes = rule->bytes;
+    t->size = (size_t)px_shape_count(&rule->shape);
+    t->near = rule->near;
+    t->scale = rule->high > rule->low ? 255.0 / (rule->high - rule->low) : 1.0;
     const bool picture = t->shape.rank == 3 && t->shape.dim[0] * TWINS_SIDE <= TWINS_VALUES;
     t->channels = picture ? t->shape.dim[0] : 1;
     t->rows = picture ? PX_MIN(t->shape.dim[1], TWINS_SIDE) : 1;
