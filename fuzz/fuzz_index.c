@@ -6,12 +6,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+static bool leads_up(const char *name)
+{
+    const size_t length = strlen(name);
+    return name[0] == '/' || strncmp(name, "../", 3) == 0 || strcmp(name, "..") == 0 ||
+           strstr(name, "/../") || (length > 3 && strcmp(name + length - 3, "/..") == 0);
+}
+
 static void look(const pxi_index *index, size_t size)
 {
     const pxi_index_about *about = pxi_index_tell(index);
     for (size_t i = 0; i < about->part_count; i++)
-        if (strlen(about->parts[i].name) > size || about->parts[i].name[0] == '/' ||
-            strstr(about->parts[i].name, "../"))
+        if (strlen(about->parts[i].name) > size || leads_up(about->parts[i].name))
             abort();
     for (int64_t i = 0; i < pxi_index_count(index); i++) {
         pxi_index_item item;
@@ -26,8 +32,7 @@ static void look(const pxi_index *index, size_t size)
         if (item.part >= about->part_count || !item.name[0] ||
             (about->kind == PXI_INDEX_SHARDS &&
              item.size > about->parts[item.part].size - item.place) ||
-            (about->kind == PXI_INDEX_FOLDERS &&
-             (item.name[0] == '/' || strcmp(item.name, "..") == 0 || strstr(item.name, "../"))))
+            (about->kind == PXI_INDEX_FOLDERS && leads_up(item.name)))
             abort();
     }
 }

@@ -16,6 +16,7 @@
 #ifndef PXI_INTERNAL_RANKS_H
 #define PXI_INTERNAL_RANKS_H
 
+#include <inttypes.h>
 #include <plexor/error.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,10 +81,16 @@ void pxi_ranks_deal_begin(int64_t count);
 bool pxi_ranks_deal_next(int64_t *number); /* false: none is left */
 void pxi_ranks_deal_end(void);
 
+/* In the environment the number of a descriptor: the process then does all that one of several
+ * does, though it is alone, and writes there what it would have sent and how many seconds of its
+ * work would have been divided. For 'plexor plan'. */
+#define PXI_REHEARSAL "PLEXOR_REHEARSAL"
+#define PXI_REHEARSAL_FORMAT "%" PRIu64 " %.9f\n"
+
 /* --- the plug-in --------------------------------------------------------------------------------
  *
- * Functions are called by one thread, but for next(), by one at a time. They return when all ranks have called them; a failure of the
- * machinery ends all processes.
+ * Functions are called by one thread, but for next(), by one at a time. They return when all ranks
+ * have called them; a failure of the machinery ends all processes.
  */
 #define PXI_RANKS_ABI 2
 typedef struct pxi_ranks_plugin {

@@ -42,6 +42,75 @@ static struct {
     char host[HOST_SIZE];
 } group;
 
+/* --- alone, as if there were others ----------------------------------------------------------- */
+
+/* For 'plexor plan': a process that does as one of several does, though it is the only one, and
+ * tells what it would have sent, and how long it was at work that would be divided. */
+static struct {
+    int fd; /* where it tells; 0: it does not */
+    uint64_t bytes;
+    double since, last, divided_s;
+    int64_t first, end; /* that are dealt */
+} rehearsal;
+
+static void rehearse_some(const void *mine, const size_t *sizes, void *all)
+{
+    if (sizes[0])
+        memcpy(all, mine, sizes[0]);
+    rehearsal.bytes += sizes[0];
+}
+
+static void rehearse(const void *mine, size_t size, void *all)
+{
+    rehearse_some(mine, &size, all);
+}
+
+static void rehearse_trade(const void *mine, const size_t *to, void *all, const size_t *from)
+{
+    (void)from;
+    rehearse_some(mine, to, all);
+}
+
+static void rehearse_deal(int64_t first, int64_t count)
+{
+    rehearsal.first = first;
+    rehearsal.end = count;
+}
+
+static bool rehearse_next(int64_t *first, int64_t *end)
+{
+    *first = rehearsal.first;
+    *end = rehearsal.first = rehearsal.end;
+    return *first < *end;
+}
+
+static void rehearse_dealt(void)
+{
+}
+
+static void rehearsal_end(void)
+{
+    dprintf(rehearsal.fd, PXI_REHEARSAL_FORMAT, rehearsal.bytes, rehearsal.divided_s);
+}
+
+static const pxi_ranks_plugin *rehearsal_begin(void)
+{
+    static const pxi_ranks_plugin only = {.abi = PXI_RANKS_ABI,
+                                          .size = 1,
+                                          .gather = rehearse,
+                                          .gather_some = rehearse_some,
+                                          .trade = rehearse_trade,
+                                          .deal = rehearse_deal,
+                                          .next = rehearse_next,
+                                          .dealt = rehearse_dealt,
+                                          .close = rehearsal_end};
+    const char *text = getenv(PXI_REHEARSAL);
+    rehearsal.fd = text ? (int)strtol(text, NULL, 10) : 0;
+    return rehearsal.fd > STDERR_FILENO ? &only : NULL;
+}
+
+/* --- who there is ---------------------------------------------------------------------------- */
+
 int pxi_rank(void)
 {
     return group.plugin ? group.plugin->rank : group.stranger;
@@ -69,6 +138,10 @@ bool pxi_ranks_apart(bool apart)
         return false;
     const bool before = group.apart;
     group.apart = apart;
+    if (rehearsal.fd && apart && !before)
+        rehearsal.since = px_clock_s();
+    else if (rehearsal.fd && before && !apart)
+        rehearsal.last = px_clock_s() - rehearsal.since;
     return before;
 }
 
@@ -199,6 +272,8 @@ px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const 
     const int count = group.plugin->size;
     const size_t piece = (size_t)PIECE_BYTES / (size_t)count;
     size_t total = 0, most = 0, *now = NULL;
+    rehearsal.divided_s += rehearsal.last; /* what is swapped is what that work left */
+    rehearsal.last = 0.0;
     char *got = NULL, *part = NULL;
     PX_TRY(meet(what, (rank_word){.status = (int32_t)status, .job = job, .bytes = size}, err));
     for (int r = 0; r < count; r++) {
@@ -402,16 +477,16 @@ static px_status machine_share(px_error *err)
 
 px_status pxi_ranks_join(int argc, char **argv, px_error *err)
 {
-    const pxi_ranks_plugin *plugin = NULL;
-    if (!environment_has_ranks())
+    const pxi_ranks_plugin *plugin = rehearsal_begin();
+    if (!plugin && !environment_has_ranks())
         return PX_OK;
-    px_status status = plugin_open(&plugin, err);
+    px_status status = plugin ? PX_OK : plugin_open(&plugin, err);
     if (status != PX_OK) {
         group.stranger = (int)(environment_number("OMPI_COMM_WORLD_RANK") +
                                environment_number("PMI_RANK") + environment_number("PMIX_RANK"));
         return status;
     }
-    if (plugin->size < 2) {
+    if (plugin->size < 2 && !rehearsal.fd) {
         plugin->close();
         return PX_OK;
     }

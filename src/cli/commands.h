@@ -21,6 +21,7 @@
     X(localize)         \
     X(select)           \
     X(index)            \
+    X(plan)             \
     X(merge)            \
     X(synthesize)       \
     X(attack)           \
