@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_found_corpus.py PLEXOR - seeds for fuzz_spectrum, fuzz_suspicious and fuzz_campaign: what
+"""make_found_corpus.py PLEXOR - seeds for fuzz_spectrum, fuzz_suspicious, fuzz_selection and fuzz_campaign: what
 plexor finds in a small network."""
 import os
 import sqlite3
@@ -36,6 +36,10 @@ def shrink(database, to):
 
 with tempfile.TemporaryDirectory() as folder:
     at = lambda name: os.path.join(folder, name)
+    for more in [], ["--stratify"]:
+        name = "stratified" if more else "gini"
+        run("select", MODEL, *DATA, "--limit", "40", "--budget", "5", "--shard", "1/2", "--state", at(name), *more)
+        convert(place("selection", name), at(name))
     run("localize", MODEL, *DATA, "--limit", "400", "--layers", "last-hidden", "--state", at("hits"), "-o", at("list"))
     convert(place("spectrum", "hits"), at("hits"))
     os.replace(at("list"), place("suspicious", "classes"))

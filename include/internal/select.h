@@ -26,6 +26,31 @@ px_select_facts px_select_facts_of(const px_select *select, size_t i);
 px_status px_select_save_curve(const px_select *select, px_fault_unit unit, double percent,
                                const char *path, px_error *err);
 
+/* The best of a part of the candidates, as a file that `plexor merge` joins. */
+typedef struct px_selection px_selection;
+
+typedef struct px_select_share { /* which part of what */
+    uint64_t data;               /* px_dataset_hash() of all candidates */
+    int64_t first, all;          /* the part's first; how many all parts have */
+    int64_t budget;              /* that are to be selected of all */
+} px_select_share;
+/* PX_E_UNSUPPORTED, naming it, for a selector that does not score each candidate by itself. */
+px_status px_select_can_be_part(const px_select *select, px_error *err);
+/* After the run, of the first selector. */
+px_status px_select_part(const px_select *select, const px_select_share *share, px_selection **out,
+                         px_error *err);
+/* A selection of all parts as px_select_save() writes it, if the name ends in .csv; else a state.
+ */
+px_status px_selection_save(const px_selection *selection, const char *path, px_error *err);
+px_status px_selection_open(const char *path, px_selection **out, px_error *err);
+bool px_selection_is_file(const char *path);
+/* PX_E_MISMATCH where they do not belong together, or have candidates in common. */
+px_status px_selection_merge(px_selection *selection, const px_selection *other, px_error *err);
+int64_t px_selection_count(const px_selection *selection); /* selected so far */
+int64_t px_selection_seen(const px_selection *selection);  /* candidates that were ranked */
+const char *px_selection_selector(const px_selection *selection);
+void px_selection_free(px_selection *selection); /* NULL is fine */
+
 /* What the selector nss found (sel_nss.c). */
 typedef struct pxi_nss_facts {
     bool original;                  /* pair=original; else pair=fresh */

@@ -4,6 +4,7 @@
 
 #include <internal/campaign_merge.h>
 #include <internal/localize.h>
+#include <internal/select.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -26,6 +27,8 @@ static px_status merge_all(px_cover **covers, size_t count, const char *to, px_e
 typedef struct merge_report {
     const char *to, *definition; /* definition NULL: they are coverage states, or campaigns */
     int64_t states, count, failed;
+    const char *selector; /* NULL: they are no selections */
+    int64_t selected;
     cover_values values;
     const px_merged *merged; /* NULL: they are no campaigns */
 } merge_report;
@@ -51,7 +54,9 @@ static const px_field merge_fields[] = {
     PX_FIELD(merge_report, to, "output", "file of the sum"),
     PX_FIELD(merge_report, states, "states", "that were joined", PX_IF(merge_report, states)),
     PX_OBJECT_AT(merge_report, merged, campaigns_fields, "", PX_IF(merge_report, merged)),
-    PX_FIELD(merge_report, count, "count", "inputs", PX_IF(merge_report, definition)),
+    PX_FIELD(merge_report, count, "count", "inputs", PX_IF(merge_report, count)),
+    PX_FIELD(merge_report, selector, "selector", "of selections", .optional = true),
+    PX_FIELD(merge_report, selected, "selected", "inputs", PX_IF(merge_report, selector)),
     PX_FIELD(merge_report, failed, "failed", "inputs that the network gets wrong",
              PX_IF(merge_report, definition)),
     PX_FIELD(merge_report, definition, "neurons", "which ones, of hit spectra", .optional = true),
@@ -71,6 +76,9 @@ static void merge_print(const void *of)
                   m->from_faults, m->campaigns, m->twins);
     else if (r->values.cover)
         cover_print_table(&r->values);
+    else if (r->selector)
+        cli_print("%s: %" PRId64 " of %" PRId64 " inputs, the best by %s\n", r->to, r->selected,
+                  r->count, r->selector);
     else
         cli_print("%s: hits on %" PRId64 " inputs, %" PRId64 " of them wrong; %s\n", r->to,
                   r->count, r->failed, r->definition);
@@ -111,6 +119,31 @@ static int merge_campaigns(const cli_command *self, const char *const *paths, si
     const px_status status = px_campaigns_merge(paths, count, to, near, fresh, &merged, &err);
     const merge_report r = {.to = to, .merged = &merged};
     return cli_answer(self, status, &err, &r, merge_print);
+}
+
+/* Selections of `plexor select`: the best of all parts. */
+static int merge_selections(const cli_command *self, const char *const *paths, size_t count,
+                            const char *to)
+{
+    px_error err = {0};
+    px_selection *all = NULL;
+    px_status status = px_selection_open(paths[0], &all, &err);
+    for (size_t i = 1; i < count && status == PX_OK; i++) {
+        px_selection *part = NULL;
+        status = px_selection_open(paths[i], &part, &err);
+        PX_THEN(status, px_selection_merge(all, part, &err));
+        px_selection_free(part);
+    }
+    PX_THEN(status, px_selection_save(all, to, &err));
+    merge_report r = {.to = to, .states = (int64_t)count};
+    if (status == PX_OK) {
+        r.count = px_selection_seen(all);
+        r.selected = px_selection_count(all);
+        r.selector = px_selection_selector(all);
+    }
+    const int rc = cli_answer(self, status, &err, &r, merge_print);
+    px_selection_free(all);
+    return rc;
 }
 
 static int merge_covers(const cli_command *self, const char *const *paths, size_t count,
@@ -154,6 +187,8 @@ static int merge_run(const cli_command *self, int argc, char **argv)
         return merge_campaigns(self, paths, count, to, fresh);
     if (fresh)
         return cli_usage_error(self, "--fresh goes with campaigns");
+    if (px_selection_is_file(paths[0]))
+        return merge_selections(self, paths, count, to);
     return px_spectrum_is_file(paths[0]) ? merge_spectra(self, paths, count, to)
                                          : merge_covers(self, paths, count, to);
 }
@@ -161,7 +196,7 @@ static int merge_run(const cli_command *self, int argc, char **argv)
 const cli_command cli_command_merge = {
     .name = "merge",
     .usage = "A.state B.state ... -o C.state [options]",
-    .help = "join coverage states or hit spectra of parts of the data, or campaigns",
+    .help = "join coverage states, hit spectra or selections of parts of the data, or campaigns",
     .details =
         "The states must be of the same network, criteria, settings, neurons and profile, "
         "and must not have seen the same inputs. Parts made with --shard give the same bytes "

@@ -22,7 +22,8 @@ typedef struct select_args {
     cli_neurons neurons;
     cli_training training;
     cli_workers workers;
-    const char *by, *budget, *mutate, *labelled, *curve, *type_curve, *to, *keep_profile;
+    const char *by, *budget, *mutate, *labelled, *curve, *type_curve, *to, *keep_profile, *shard,
+        *state;
     cli_list settings;
     bool stratify, evaluate, fresh;
 } select_args;
@@ -38,6 +39,7 @@ typedef struct select_job {
     px_select *select;
     px_folder *folder; /* NULL: a file, or none */
     const char *settings[CLI_LIST_MAX + 1];
+    px_select_share share; /* which part of the data, with --shard */
     select_report report;
 } select_job;
 
@@ -135,6 +137,32 @@ static px_status select_check_labels(const select_args *a, const select_job *job
     return px_dataset_check_labels(job->candidates, scores.classes, err);
 }
 
+/* The part of --shard is a range of what the other options choose. */
+static px_status select_open_data(select_args *a, select_job *job, px_error *err)
+{
+    int64_t shard, shards;
+    px_select_share *share = &job->share;
+    PX_TRY(cli_shard(a->shard, &shard, &shards, err));
+    PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
+    share->all = px_dataset_count(job->inputs.set);
+    if (!a->state)
+        return PX_OK;
+    share->data = px_dataset_hash(job->inputs.set);
+    share->first = share->all * shard / shards;
+    PX_TRY(select_budget(a->budget, share->all, &share->budget, err));
+    if (shards == 1)
+        return PX_OK;
+    a->data.limit = share->all * (shard + 1) / shards - share->first;
+    a->data.offset += share->first;
+    if (a->data.limit == 0)
+        return px_fail(err, PX_E_USAGE,
+                       "--shard %s: that part is empty, there are %" PRId64 " candidates", a->shard,
+                       share->all);
+    cli_inputs_close(&job->inputs);
+    job->inputs = (cli_inputs){0};
+    return cli_inputs_open(job->model, &a->data, &job->inputs, err);
+}
+
 /* A place that cannot be written to is found out before the work. */
 static px_status select_place(const select_args *a, select_job *job, px_error *err)
 {
@@ -162,13 +190,17 @@ static px_status select_place(const select_args *a, select_job *job, px_error *e
     return status;
 }
 
-static px_status select_open(const cli_command *self, const select_args *a, const char *path,
+static px_status select_open(const cli_command *self, select_args *a, const char *path,
                              select_job *job, px_error *err)
 {
     PX_TRY(cli_model_load(self, path, &job->model, err));
-    PX_TRY(cli_inputs_open(job->model, &a->data, &job->inputs, err));
+    PX_TRY(select_open_data(a, job, err));
     PX_TRY(select_mutants(a, job, err));
-    PX_TRY(select_budget(a->budget, px_dataset_count(job->candidates), &job->report.budget, err));
+    const int64_t candidates = px_dataset_count(job->candidates);
+    if (a->state)
+        job->report.budget = PX_MIN(job->share.budget, candidates);
+    else
+        PX_TRY(select_budget(a->budget, candidates, &job->report.budget, err));
     PX_TRY(select_check_labels(a, job, err));
     PX_TRY(select_labelled(a, job, err));
     px_select_options options = select_options(a, job);
@@ -188,6 +220,8 @@ static px_status select_open(const cli_command *self, const select_args *a, cons
     options.profile = job->profile;
     PX_TRY(
         px_select_new(job->model, job->candidates, &job->inputs.pre, &options, &job->select, err));
+    if (a->state)
+        PX_TRY(px_select_can_be_part(job->select, err));
     const char *left_out = px_select_left_out(job->select);
     for (int length; *left_out; left_out += length + (left_out[length] == '\n')) {
         length = (int)strcspn(left_out, "\n");
@@ -218,6 +252,15 @@ static px_status select_write(const select_args *a, select_job *job, px_error *e
     return px_folder_commit(whole, err);
 }
 
+static px_status select_keep(const select_args *a, const select_job *job, px_error *err)
+{
+    px_selection *part = NULL;
+    PX_TRY(px_select_part(job->select, &job->share, &part, err));
+    const px_status status = px_selection_save(part, a->state, err);
+    px_selection_free(part);
+    return status;
+}
+
 static px_status select_work(const select_args *a, select_job *job, px_error *err)
 {
     const double start = px_clock_s();
@@ -233,6 +276,8 @@ static px_status select_work(const select_args *a, select_job *job, px_error *er
     if (a->type_curve)
         PX_TRY(px_select_save_curve(job->select, PX_FAULT_TYPES, 20.0, a->type_curve, err));
     PX_TRY(select_write(a, job, err));
+    if (a->state)
+        PX_TRY(select_keep(a, job, err));
     job->report.seconds = px_clock_s() - start;
     return PX_OK;
 }
@@ -270,6 +315,10 @@ static int select_run(const cli_command *self, int argc, char **argv)
                    "with --evaluate: kinds of failure found over the first 20%, as .svg or .csv"),
         CLI_STRING('o', "output", &a.to, "FILE.csv|FOLDER",
                    "where the selection goes: a file, or a folder with a file per selector"),
+        CLI_STRING(0, "shard", &a.shard, "I/N", "only part I (from 0) of N parts of the data"),
+        CLI_STRING(0, "state", &a.state, "FILE",
+                   "save the best of the part, for 'plexor merge'; one selector that scores each "
+                   "input by itself"),
         CLI_FLAG(0, "fresh", &a.fresh, "in place of a folder that an earlier select made"),
         CLI_WORKER_OPTIONS(&a.workers),
         CLI_OUTPUT_OPTIONS,
@@ -279,6 +328,14 @@ static int select_run(const cli_command *self, int argc, char **argv)
     CLI_TRY(cli_require(self, "data", a.data.spec));
     if (a.training.profile && a.training.spec)
         return cli_usage_error(self, "--profile and --train exclude each other");
+    if (a.shard && !a.state)
+        return cli_usage_error(self, "--shard ranks a part of the data, for 'plexor merge': say "
+                                     "where to with --state");
+    if (a.state && (a.mutate || a.evaluate || a.to))
+        return cli_usage_error(self, "--state is for a part of the data; -o, --mutate and "
+                                     "--evaluate go without it");
+    if (a.state && (strchr(a.by, ',') || strcmp(a.by, "all") == 0))
+        return cli_usage_error(self, "--state is for one selector, not '%s'", a.by);
     px_error err = {0};
     px_status status = select_open(self, &a, path, &job, &err);
     PX_THEN(status, select_work(&a, &job, &err));
@@ -320,10 +377,14 @@ const cli_command cli_command_select = {
         "nss compares inputs with mutants. With --mutate nss the candidates are mutants whose "
         "originals are known (pair=original), which is the setting of its paper; a pile of inputs "
         "has no originals, and then a fresh mutant of each is made (pair=fresh), which was "
-        "measured to be near random.",
+        "measured to be near random.\n"
+        "\n"
+        "With --shard and --state a part of the candidates is ranked, and 'plexor merge' makes the "
+        "selection of all: the same as without.",
     .examples = "plexor select net.onnx --data photos/ --by gini --budget 500 -o label-these.csv\n"
                 "plexor select net.onnx --data digits --by all --mutate nss --evaluate\n"
-                "plexor select net.onnx --data digits --by gini,random --stratify -o chosen\n",
+                "plexor select net.onnx --data digits --by gini,random --stratify -o chosen\n"
+                "plexor select net.onnx --data digits --shard 0/4 --state 0.state\n",
     .run = select_run,
     .ranks = true,
     .result = select_fields,
