@@ -18,6 +18,7 @@
 #include "base/wide.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -96,6 +97,18 @@ static inline float pxi_erf_float(float x)
     const float tail = pxi_exp_float(-beyond * beyond) * q * (beyond < 2.0f ? a : b);
     const float far = x < 0.0f ? tail - 1.0f : 1.0f - tail;
     return size >= 1.0f ? far : x * p; /* NaN: x p */
+}
+
+/* Whether no value is NaN or infinite. */
+static inline bool pxi_all_finite(const float *values, int64_t count)
+{
+    uint32_t bad = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i, sizeof bits);
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return bad == 0;
 }
 
 #define pxi_exp(x) _Generic((x), float : pxi_exp_float, default : exp)(x)

@@ -7,7 +7,7 @@
 #include "generate/synthesis_inside.h"
 
 #include "base/memory.h"
-#include "probe/neuron_values.h"
+#include "base/vector_math.h"
 #include <internal/lane_watch.h>
 #include <internal/probe.h>
 #include <internal/view_row.h>
@@ -60,8 +60,8 @@ static px_status batch_forward(batch *b, const float *pixels, int which, px_erro
     for (size_t l = 0; l < px_probe_layer_count(run->job->probe); l++) {
         const px_layer *layer = px_probe_layer(run->job->probe, l);
         for (int64_t i = 0; run->used[l] && i < b->samples; i++)
-            if (!pxi_neuron_finite(b->trace[which] + i * run->wide + layer->neuron_offset,
-                                   layer->neuron_count))
+            if (!pxi_all_finite(b->trace[which] + i * run->wide + layer->neuron_offset,
+                                layer->neuron_count))
                 return batch_name(b, i, "activations of layer", layer->name, err);
     }
     return PX_OK;
@@ -115,7 +115,7 @@ static px_status batch_step(batch *b, int which, px_error *err)
     const px_view view = px_session_grad(b->session, run->input);
     for (int64_t i = 0; i < b->samples; i++) {
         pxi_view_row(&view, i, b->gradient, count);
-        if (!pxi_neuron_finite(b->gradient, (int64_t)count))
+        if (!pxi_all_finite(b->gradient, (int64_t)count))
             return batch_name(b, i, "gradients of its neurons", NULL, err);
         pxi_pixels_step(&run->rule, b->original + (size_t)i * count, b->gradient,
                         b->exact + (size_t)i * count);

@@ -2,6 +2,7 @@
 #include "predict/predictions.h"
 
 #include "base/memory.h"
+#include "base/vector_math.h"
 #include <internal/pass.h>
 
 #include <internal/engine.h>
@@ -46,13 +47,9 @@ static px_status lane_open(pxi_lane *lane, px_error *err)
 static px_status lane_fill(pxi_lane *lane, int64_t item, int view, float *input, px_error *err)
 {
     const px_predictor *p = lane->context;
-    const size_t floats = pxi_pass_floats(lane->pass);
-    bool finite = true;
     (void)view;
     PX_TRY(pxi_lane_read(lane, item, input, err));
-    for (size_t k = 0; k < floats; k++)
-        finite &= isfinite(input[k]) != 0;
-    p->said.not_finite[item] = !finite;
+    p->said.not_finite[item] = !pxi_all_finite(input, (int64_t)pxi_pass_floats(lane->pass));
     return PX_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/wide.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,11 +162,13 @@ static void neuron_channels(const pxi_neuron_layout *layout, const float *x, row
 
 void pxi_neuron_means(const pxi_neuron_layout *layout, const float *x, float *out)
 {
+    assert(layout->channels > 0);
     neuron_channels(layout, x, rows_means, channel_mean, out);
 }
 
 void pxi_neuron_maxima(const pxi_neuron_layout *layout, const float *x, float *out)
 {
+    assert(layout->channels > 0);
     neuron_channels(layout, x, rows_maxima, channel_maximum, out);
 }
 
@@ -229,6 +232,7 @@ void pxi_neuron_range(const pxi_neuron_layout *layout, const float *x, float *lo
 
 int64_t pxi_neuron_argmax(const pxi_neuron_layout *layout, const float *x)
 {
+    assert(layout->channels > 0);
     place_walk walk = {.space = layout->space, .rank = layout->space_rank};
     int64_t best = 0;
     float value = x[0];
@@ -247,15 +251,4 @@ void pxi_neuron_scale(float *values, int64_t count, float low, float high)
         values[i] = width > 0.0              ? (float)(((double)values[i] - (double)low) / width)
                     : values[i] != values[i] ? values[i]
                                              : 0.0f;
-}
-
-bool pxi_neuron_finite(const float *values, int64_t count)
-{
-    uint32_t bad = 0;
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, values + i, sizeof bits);
-        bad |= (bits & 0x7f800000u) == 0x7f800000u;
-    }
-    return bad == 0;
 }

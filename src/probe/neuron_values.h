@@ -28,6 +28,4 @@ int64_t pxi_neuron_argmax(const pxi_neuron_layout *layout, const float *x);
 /* values[i] = (values[i] - low) / (high - low); all 0 where nothing lies between. */
 void pxi_neuron_scale(float *values, int64_t count, float low, float high);
 
-bool pxi_neuron_finite(const float *values, int64_t count);
-
 #endif

@@ -1,4 +1,5 @@
 /* src/probe/probe_trace.c - neuron values of a batch */
+#include "base/vector_math.h"
 #include "probe/neuron_values.h"
 #include "probe/probe_inside.h"
 #include <internal/lane_watch.h>
@@ -102,5 +103,5 @@ px_status pxi_lane_observe(void *lane, int value, const px_view *view, px_error 
 void px_probe_reject(const px_probe *probe, const float *trace, int64_t samples, bool *rejected)
 {
     for (int64_t s = 0; s < samples; s++)
-        rejected[s] = !pxi_neuron_finite(trace + s * probe->neuron_count, probe->neuron_count);
+        rejected[s] = !pxi_all_finite(trace + s * probe->neuron_count, probe->neuron_count);
 }
