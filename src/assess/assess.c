@@ -1,6 +1,7 @@
 /* src/assess/assess.c - options and results of an assessment */
 #include "assess/assess_inside.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@ size_t px_assess_metric_count(const px_assess *assess)
 
 px_metric_value px_assess_metric(const px_assess *assess, size_t i)
 {
+    assert(i < assess->metric_count);
     return assess->values[i];
 }
 

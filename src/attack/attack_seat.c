@@ -1,6 +1,7 @@
 /* src/attack/attack_seat.c - one input on its way through an attack */
 #include "attack/attack_seat.h"
 
+#include <assert.h>
 #include <internal/engine.h>
 #include <internal/rng.h>
 #include <math.h>
@@ -154,6 +155,7 @@ void pxi_seat_settle(pxi_seat *s, const float *scores)
 
 px_status pxi_seat_load(pxi_seat *s, int64_t place, px_error *err)
 {
+    assert(place >= 0);
     const pxi_attack_run *run = s->run;
     const size_t count = run->rule.count;
     float *original = run->original + (size_t)place * count;

@@ -3,6 +3,7 @@
 
 #include "base/wide.h"
 
+#include <assert.h>
 #include <math.h>
 
 static inline void philox_round(uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3, int round,
@@ -121,6 +122,7 @@ void px_rng_permutation(px_random *r, int64_t *out, uint32_t count)
 
 uint32_t px_rng_choose(px_random *r, const double *weights, uint32_t count)
 {
+    assert(count > 0);
     double total = 0.0;
     for (uint32_t i = 0; i < count; i++)
         total += weights[i];

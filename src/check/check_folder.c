@@ -17,6 +17,7 @@
 #include "base/folder_mark.h"
 #include "base/json_most.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <internal/ranks.h>
@@ -324,6 +325,7 @@ static char *result_path(const px_check *c, int stage)
 
 static void key_text(const px_check *c, int stage, char out[32])
 {
+    assert(stage >= 0 && stage < PXI_STAGE_COUNT);
     snprintf(out, 32, "%016" PRIx64, c->key[stage]);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 bool pxi_bitset_init(pxi_bitset *set, int64_t count)
@@ -32,6 +33,7 @@ static uint64_t word_mask(int64_t w, int64_t first, int64_t end)
 
 int64_t pxi_bitset_count(const pxi_bitset *set, int64_t first, int64_t end)
 {
+    assert(first >= 0 && end <= set->count);
     int64_t count = 0;
     for (int64_t w = first / 64; w * 64 < end; w++)
         count += __builtin_popcountll(set->words[w] & word_mask(w, first, end));
@@ -40,6 +42,7 @@ int64_t pxi_bitset_count(const pxi_bitset *set, int64_t first, int64_t end)
 
 bool pxi_bitset_any(const pxi_bitset *set, int64_t first, int64_t end)
 {
+    assert(first >= 0 && end <= set->count);
     for (int64_t w = first / 64; w * 64 < end; w++)
         if (set->words[w] & word_mask(w, first, end))
             return true;
@@ -48,6 +51,7 @@ bool pxi_bitset_any(const pxi_bitset *set, int64_t first, int64_t end)
 
 void pxi_bitset_join(pxi_bitset *set, const pxi_bitset *other)
 {
+    assert(set->count == other->count);
     const int64_t words = pxi_bitset_words(set);
     for (int64_t w = 0; w < words; w++)
         set->words[w] |= other->words[w];

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/vector_math.h"
 
+#include <assert.h>
 #include <math.h>
 
 PXI_WIDE static void add_scaled(float *restrict to, const float *restrict from, float factor,
@@ -75,6 +76,7 @@ void pxi_cac_alpha(const double *cov, int64_t p, double *alpha)
 
 int pxi_cac_bin(float x, float low, float high, int k)
 {
+    assert(k > 0);
     if (!(x >= low && x <= high && low < high))
         return -1;
     const double at = ((double)x - (double)low) / ((double)high - (double)low) * (double)k;

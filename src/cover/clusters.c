@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/vector_math.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { LANES = PXI_CLUSTER_LANES };
@@ -83,6 +84,7 @@ px_status pxi_clusters_add(pxi_clusters *clusters, const float *x, px_error *err
 
 void pxi_clusters_get(const pxi_clusters *clusters, int64_t i, float *x)
 {
+    assert(i >= 0 && i < clusters->count);
     const float *group = clusters->groups + i / LANES * clusters->dim * LANES;
     for (int64_t d = 0; d < clusters->dim; d++)
         x[d] = group[d * LANES + i % LANES];

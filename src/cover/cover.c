@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <internal/block_run.h>
 #include <internal/cover.h>
@@ -237,14 +238,20 @@ size_t px_cover_count(const px_cover *cover)
     return cover->count;
 }
 
+static const pxi_cover_slot *slot_at(const px_cover *cover, size_t i)
+{
+    assert(i < cover->count);
+    return &cover->slots[i];
+}
+
 const px_criterion *px_cover_criterion(const px_cover *cover, size_t i)
 {
-    return cover->slots[i].criterion;
+    return slot_at(cover, i)->criterion;
 }
 
 const char *px_cover_settings_text(const px_cover *cover, size_t i)
 {
-    return cover->slots[i].settings_text;
+    return slot_at(cover, i)->settings_text;
 }
 
 int64_t px_cover_first(const px_cover *cover)
@@ -254,12 +261,12 @@ int64_t px_cover_first(const px_cover *cover)
 
 const char *px_cover_definition(const px_cover *cover, size_t i)
 {
-    return cover->slots[i].definition;
+    return slot_at(cover, i)->definition;
 }
 
 const px_extractor *px_cover_extractor(const px_cover *cover, size_t i)
 {
-    return cover->model ? cover->extractors.item[cover->slots[i].extractor] : NULL;
+    return cover->model ? cover->extractors.item[slot_at(cover, i)->extractor] : NULL;
 }
 
 const pxi_row_set *pxi_cover_rows(const px_cover *cover)
@@ -269,34 +276,34 @@ const pxi_row_set *pxi_cover_rows(const px_cover *cover)
 
 const void *pxi_cover_prepared(const px_cover *cover, size_t i)
 {
-    return cover->slots[i].prepared;
+    return slot_at(cover, i)->prepared;
 }
 
 void *px_cover_state(const px_cover *cover, size_t i)
 {
-    return cover->slots[i].state;
+    return slot_at(cover, i)->state;
 }
 
 px_coverage px_cover_value(const px_cover *cover, size_t i)
 {
-    return cover->slots[i].criterion->value(cover->slots[i].state);
+    return slot_at(cover, i)->criterion->value(slot_at(cover, i)->state);
 }
 
 int64_t px_cover_observed(const px_cover *cover, size_t i)
 {
-    return cover->slots[i].observed;
+    return slot_at(cover, i)->observed;
 }
 
 int64_t px_cover_rejected(const px_cover *cover, size_t i)
 {
-    return cover->slots[i].rejected;
+    return slot_at(cover, i)->rejected;
 }
 
 double px_cover_seconds(const px_cover *cover, size_t i, double *prepare)
 {
     if (prepare)
-        *prepare = cover->slots[i].prepare_seconds;
-    return cover->slots[i].seconds;
+        *prepare = slot_at(cover, i)->prepare_seconds;
+    return slot_at(cover, i)->seconds;
 }
 
 const px_cover_point *px_cover_curve(const px_cover *cover, size_t *count)
@@ -328,7 +335,7 @@ px_status px_reader_new(const px_cover *cover, const px_plan *plan, px_reader **
 
 double px_cover_gain(const px_cover *cover, size_t i, const px_reader *reader, int64_t row)
 {
-    const pxi_cover_slot *slot = &cover->slots[i];
+    const pxi_cover_slot *slot = slot_at(cover, i);
     const px_rows rows = pxi_reader_rows(reader, slot->extractor, 0, reader->filled);
     return rows.rejected[row] ? 0.0 : slot->criterion->gain(slot->state, &rows, row);
 }

@@ -15,6 +15,7 @@
 #include "cover/pattern_set.h"
 #include "cover/sc.h"
 
+#include <assert.h>
 #include <internal/cover.h>
 #include <internal/profile.h>
 #include <internal/surprise.h>
@@ -175,6 +176,7 @@ static double pattern_number(pxi_pattern pattern)
 
 int64_t pxi_sc_bucket(double sa, double low, double u, int64_t m)
 {
+    assert(m > 0);
     if (sa < low)
         return -1;
     if (sa >= u)

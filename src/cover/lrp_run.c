@@ -8,6 +8,7 @@
 #include "cover/lrp_inside.h"
 #include <internal/program.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* --- segments -------------------------------------------------------------------------------- */
@@ -55,11 +56,13 @@ px_status pxi_lrp_segments(pxi_lrp *lrp, px_error *err)
 
 px_session *pxi_lrp_first(const pxi_lrp_run *run, size_t s)
 {
+    assert(s < run->lrp->step_count);
     return run->segments.sessions[s * PER_STEP + FIRST];
 }
 
 px_session *pxi_lrp_second(const pxi_lrp_run *run, size_t s)
 {
+    assert(s < run->lrp->step_count);
     return run->segments.sessions[s * PER_STEP + SECOND];
 }
 
@@ -111,6 +114,7 @@ static size_t run_size(const pxi_lrp_run *run, int value)
 
 bool pxi_lrp_hands_on(const pxi_lrp_run *run, int s)
 {
+    assert(s >= 0 && (size_t)s < run->lrp->step_count);
     const pxi_lrp_step *step = &run->lrp->steps[s];
     return step->kind == PXI_LRP_PASS && run->born[step->in[0]] == s &&
            run->complete[step->in[0]] == s;

@@ -5,6 +5,7 @@
 #include "base/vector_math.h"
 #include "cover/slots.h"
 
+#include <assert.h>
 #include <internal/cover.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -126,6 +127,7 @@ px_status pxi_nc_suite_merge(pxi_nc_suite *suite, const pxi_nc_suite *other, px_
 
 int64_t pxi_nc_suite_covered(const pxi_nc_suite *suite, int64_t layer)
 {
+    assert(layer < suite->layers);
     int64_t covered = 0, first = 0;
     for (int64_t l = 0; l < suite->layers; first += suite->counts[l++])
         if (layer < 0 || l == layer)

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const double npc_slack = 1e-9;
@@ -70,6 +71,7 @@ double pxi_npc_jaccard(const uint8_t *a, const uint8_t *b, int64_t count)
 
 int64_t pxi_npc_bucket(double j, int64_t m, bool compat)
 {
+    assert(m > 0);
     const double at = j * (double)m;
     if (compat)
         return PX_MIN(m, (int64_t)ceil(at - npc_slack));

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <internal/cover.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ void pxi_pattern_set_done(pxi_pattern_set *set)
 /* Where it is, or where it would go. */
 static int64_t set_place(const pxi_pattern *table, int64_t capacity, pxi_pattern pattern)
 {
+    assert(capacity > 0 && (capacity & (capacity - 1)) == 0);
     const uint64_t mask = (uint64_t)capacity - 1;
     uint64_t at = pattern.low & mask;
     while (!pattern_is_zero(table[at]) && !pattern_equal(table[at], pattern))

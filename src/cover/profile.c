@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include <internal/npz_meta.h>
 
+#include <assert.h>
 #include <internal/data.h>
 #include <internal/profile.h>
 #include <inttypes.h>
@@ -44,6 +45,7 @@ void px_profile_free(px_profile *profile)
 
 px_status pxi_profile_set_classes(px_profile *profile, int classes, px_error *err)
 {
+    assert(classes >= 0);
     profile->classes = classes;
     profile->by_label = pxi_calloc((size_t)classes + 1, sizeof *profile->by_label);
     profile->by_prediction = pxi_calloc((size_t)classes + 1, sizeof *profile->by_prediction);

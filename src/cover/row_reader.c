@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <plexor/system.h>
 #include <stdlib.h>
@@ -197,6 +198,7 @@ static void reader_mark_bad(px_reader *r, const px_session *session, int64_t sam
 px_status pxi_reader_read(px_reader *r, px_session *session, int64_t at, int64_t samples,
                           px_error *err)
 {
+    assert(samples > 0);
     r->at = at;
     r->samples = samples;
     const double start = px_clock_s();
@@ -240,6 +242,7 @@ px_status pxi_reader_read(px_reader *r, px_session *session, int64_t at, int64_t
 
 px_rows pxi_reader_rows(const px_reader *r, size_t e, int64_t first, int64_t count)
 {
+    assert(e < r->set->count && first >= 0 && count >= 0);
     return (px_rows){.count = count,
                      .width = r->set->extractors[e]->width,
                      .values = reader_row(r, e, first),

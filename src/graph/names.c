@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #define XXH_INLINE_ALL
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static bool names_grow(pxi_names *names)
 
 int pxi_names_add(pxi_names *names, const char *name, int index)
 {
+    assert(index >= 0);
     if (names->used >= names->capacity / 2 && !names_grow(names))
         return -1;
     const uint64_t hash = names_hash(names, name);

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +210,7 @@ size_t px_weights_count(const px_weights *weights)
 
 px_weight *px_weights_get(px_weights *weights, size_t i)
 {
+    assert(i < weights->count);
     return &weights->list[i];
 }
 

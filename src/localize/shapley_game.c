@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <internal/reach.h>
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,6 +371,7 @@ void pxi_mask_none(const pxi_game *game, pxi_lane *lane)
 
 void pxi_mask_remove(const pxi_game *game, pxi_lane *lane, int64_t channel)
 {
+    assert(channel >= 0 && (size_t)channel < game->channels);
     const mask_lane *own = lane->state;
     const size_t size = game_start(game)->sizes[0], c = (size_t)channel;
     if (game->null[c])
@@ -389,6 +391,7 @@ void pxi_mask_remove(const pxi_game *game, pxi_lane *lane, int64_t channel)
 
 void pxi_mask_add(const pxi_game *game, pxi_lane *lane, int64_t channel)
 {
+    assert(channel >= 0 && (size_t)channel < game->channels);
     const mask_lane *own = lane->state;
     const size_t size = game_start(game)->sizes[0], c = (size_t)channel;
     if (game->null[c])
@@ -407,6 +410,7 @@ void pxi_mask_add(const pxi_game *game, pxi_lane *lane, int64_t channel)
 
 void pxi_mask_write(const pxi_game *game, pxi_lane *lane, int64_t row)
 {
+    assert(row >= 0 && row < pxi_game_rows(game));
     const mask_lane *own = lane->state;
     const size_t size = game_start(game)->sizes[0];
     for (int side = 0; side < 2; side++)

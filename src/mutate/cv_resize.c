@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include <internal/mutation.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ typedef struct resize_taps {
 
 int pxi_cv_resized(double factor, int length)
 {
+    assert(factor > 0.0 && length > 0);
     const double side = pxi_round_even(factor * length);
     return side < 1.0 ? 1 : (int)side;
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <internal/mutation.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ PXI_WIDE static void gaussian_across(const uint16_t *restrict sums, int width,
 px_status pxi_gaussian_blur(int size, const uint8_t *in, uint8_t *out, int height, int width,
                             px_error *err)
 {
+    assert(size % 2 == 1);
     const gaussian_kernel *kernel = &kernels[(size - 3) / 2];
     const int reach = size / 2;
     const size_t w = (size_t)width;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include <internal/mutation.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ PXI_WIDE static void median_block(const uint8_t *const *rows, int size, uint8_t 
 px_status pxi_median_blur(int size, const uint8_t *in, uint8_t *out, int height, int width,
                           px_error *err)
 {
+    assert(size % 2 == 1);
     const int reach = size / 2;
     const size_t w = (size_t)width;
     /* Rows with the edge repeated, whole blocks long. */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <internal/mutation.h>
 
+#include <assert.h>
 #include <internal/rng.h>
 #include <math.h>
 #include <string.h>
@@ -78,6 +79,7 @@ static const double ln2_low = 0x1.ef35793c7673p-45;
 
 double pxi_exp(double x)
 {
+    assert(!(x > 0.0));
     static const double c[] = {1.0 / 6227020800,
                                1.0 / 479001600,
                                1.0 / 39916800,
@@ -119,6 +121,7 @@ static inline __attribute__((always_inline)) double plain_log(double x)
 
 double pxi_log(double x)
 {
+    assert(x > 0.0);
     return plain_log(x);
 }
 

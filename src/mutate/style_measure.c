@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <internal/mutation.h>
 
+#include <assert.h>
 #include <internal/mutate.h>
 #include <stdlib.h>
 
@@ -42,6 +43,7 @@ PXI_WIDE static uint64_t style_sum(const uint8_t *a, size_t count)
 
 void pxi_style_grey(const uint8_t *plane, size_t count, double *mean, double *variance)
 {
+    assert(count > 0);
     const double n = (double)count;
     *mean = (double)style_sum(plane, count) / n;
     *variance = (double)style_products(plane, plane, count) / n - *mean * *mean;
@@ -49,6 +51,7 @@ void pxi_style_grey(const uint8_t *plane, size_t count, double *mean, double *va
 
 void pxi_style_colours(const uint8_t *rgb, size_t count, double mean[3], double covariance[6])
 {
+    assert(count > 0);
     const double n = (double)count;
     double at[3], between[3][3];
     for (size_t c = 0; c < 3; c++)

@@ -9,6 +9,7 @@
 
 #include <internal/mutation.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -118,6 +119,7 @@ void pxi_pyramid_split(pxi_pyramid *p, const double *plane)
 
 double pxi_pyramid_deviation(const pxi_pyramid *p, int k)
 {
+    assert(k >= 0 && k < PX_STYLE_BANDS);
     const size_t count = (size_t)p->height[k] * (size_t)p->width[k];
     double sum = 0.0, squares = 0.0;
     for (size_t i = 0; i < count; i++)

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <internal/picture.h>
 
 static const uint32_t series_colours[PXI_PALETTE_COUNT] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
@@ -44,6 +45,7 @@ pxi_colour pxi_palette_class(size_t index)
 
 pxi_colour pxi_palette_diverging(double t)
 {
+    assert(t >= 0.0 && t <= 1.0);
     const uint32_t *stops = diverging_stops;
     const size_t last = PX_LEN(diverging_stops) - 1;
     const double at = !(t > 0) ? 0 : t < 1 ? t * (double)last : (double)last;

@@ -3,12 +3,14 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 px_status pxi_raster_init(pxi_raster *raster, int width, int height, px_error *err)
 {
+    assert(width > 0 && height > 0);
     const size_t pixels = (size_t)width * (size_t)height;
     *raster = (pxi_raster){.width = width, .height = height, .left = width, .top = height};
     raster->rgb = pxi_calloc(pixels, 3);

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "picture/stroke_font.h"
 
+#include <assert.h>
 #include <plexor/text.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ const double pxi_dashes[PXI_DASH_COUNT][4] = {
 
 pxi_scene *pxi_scene_new(int width, int height)
 {
+    assert(width > 0 && height > 0);
     pxi_scene *scene = pxi_calloc(1, sizeof *scene);
     px_arena *arena = pxi_arena_new();
     if (!scene || !arena) {

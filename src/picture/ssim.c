@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ enum { WINDOW = 7, SUMS = 5 };
 
 size_t pxi_ssim_scratch(int height, int width)
 {
+    assert(height >= 0 && width >= 0);
     return (SUMS + 1) * (size_t)(height + 1) * (size_t)(width + 1);
 }
 

@@ -5,6 +5,7 @@
 #include <internal/lane_watch.h>
 #include <internal/sample_plan.h>
 
+#include <assert.h>
 #include <internal/probe.h>
 #include <inttypes.h>
 #include <math.h>
@@ -305,6 +306,7 @@ size_t px_map_count(const px_map *map)
 
 px_map_point px_map_get(const px_map *map, size_t i)
 {
+    assert(i < map->count);
     return map->point[i];
 }
 
@@ -315,6 +317,7 @@ int px_map_origin_count(const px_map *map)
 
 px_map_origin px_map_origin_get(const px_map *map, int i)
 {
+    assert(i >= 0 && i < map->origin_count);
     return map->origin[i];
 }
 

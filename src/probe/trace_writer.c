@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <internal/data.h>
@@ -92,6 +93,7 @@ static px_status trace_write_at(const pxi_trace_writer *writer, const void *byte
 px_status pxi_trace_put(pxi_trace_writer *writer, int64_t first, int64_t samples, const float *rows,
                         px_error *err)
 {
+    assert(first >= 0 && samples >= 0 && first + samples <= writer->count);
     const int64_t width = px_probe_neuron_count(writer->probe);
     float *columns = NULL;
     PX_TRY(PX_NEW(columns, (samples * width), err));
@@ -132,6 +134,7 @@ static px_status trace_read_at(const pxi_trace_writer *writer, char *to, size_t 
 px_status pxi_trace_pack(const pxi_trace_writer *writer, int64_t first, int64_t samples,
                          px_text *to, px_error *err)
 {
+    assert(first >= 0 && samples >= 0 && first + samples <= writer->count);
     const int64_t rows = PX_MIN(samples, writer->count - first);
     char *buffer = NULL;
     PX_TRY(

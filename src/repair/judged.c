@@ -1,5 +1,6 @@
 /* src/repair/judged.c - before and after repair: flips, McNemar, verdict (LGR F.4) */
 #include "repair/repair_state.h"
+#include <assert.h>
 #include <internal/stats.h>
 
 void pxi_judged_init(pxi_judged *judged, const px_judge_set *data, pxi_items *items)
@@ -21,6 +22,7 @@ void pxi_judged_done(pxi_judged *judged)
 px_status pxi_judged_run(px_repair *repair, pxi_judged *judged, const px_model *model, int when,
                          px_error *err)
 {
+    assert(when == PX_BEFORE || when == PX_AFTER);
     px_predict_options how = px_predict_options_default();
     if (judged->items.count == 0)
         return PX_OK;
@@ -35,6 +37,7 @@ px_status pxi_judged_run(px_repair *repair, pxi_judged *judged, const px_model *
 
 int px_repair_flip(const px_repair_set *set, int64_t i)
 {
+    assert(i >= 0 && i < set->count);
     const px_predictions *was = &set->said[PX_BEFORE], *is = &set->said[PX_AFTER];
     return (is->predicted[i] == is->label[i]) - (was->predicted[i] == was->label[i]);
 }

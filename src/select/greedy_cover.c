@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "select/lazy_greedy.h"
 
+#include <assert.h>
 #include <internal/rng.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +179,7 @@ static px_status covered_take(void *context, int64_t i, px_error *err)
 
 int64_t pxi_cover_rows_total(const pxi_cover_rows *rows, int64_t i)
 {
+    assert(i >= 0 && i < rows->count);
     int64_t total = 0;
     for (int64_t w = 0; rows->bits && w < rows->words; w++)
         total += __builtin_popcountll(rows->bits[i * rows->words + w]);

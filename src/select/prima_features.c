@@ -3,11 +3,13 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
 pxi_prima_outcome pxi_prima_compare(const double *p, const double *q, int classes, int c)
 {
+    assert(c >= 0 && c < classes);
     double pp = 0.0, qq = 0.0, pq = 0.0;
     bool finite = true;
     int best = 0;

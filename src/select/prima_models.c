@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <internal/build.h>
 #include <internal/rng.h>
 #include <internal/weights.h>
@@ -75,6 +76,7 @@ px_weights *pxi_prima_net_weights(pxi_prima_net *net)
 
 int64_t pxi_prima_net_units(const pxi_prima_net *net, pxi_prima_rule rule)
 {
+    assert((size_t)rule < PX_LEN(net->units));
     return net->units[rule];
 }
 

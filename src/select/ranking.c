@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ px_status pxi_ranking_add(pxi_ranking *r, const px_ranked *candidate, px_error *
 
 px_status pxi_ranking_merge(pxi_ranking *r, const pxi_ranking *other, px_error *err)
 {
+    assert(r->strata == other->strata && r->keep == other->keep);
     r->added += other->added;
     r->unscored += other->unscored;
     r->least = fmin(r->least, other->least);

@@ -6,6 +6,7 @@
 #include <internal/graph.h>
 #include <internal/sample_plan.h>
 
+#include <assert.h>
 #include <ctype.h>
 #include <internal/data.h>
 #include <internal/select.h>
@@ -334,25 +335,31 @@ size_t px_select_count(const px_select *select)
     return select->slot_count;
 }
 
+static const pxi_select_slot *slot_at(const px_select *select, size_t i)
+{
+    assert(i < select->slot_count);
+    return &select->slots[i];
+}
+
 const px_selector *px_select_selector(const px_select *select, size_t i)
 {
-    return select->slots[i].selector;
+    return slot_at(select, i)->selector;
 }
 
 const char *px_select_settings_text(const px_select *select, size_t i)
 {
-    return select->slots[i].settings_text;
+    return slot_at(select, i)->settings_text;
 }
 
 const char *px_select_definition(const px_select *select, size_t i)
 {
-    const pxi_select_slot *slot = &select->slots[i];
+    const pxi_select_slot *slot = slot_at(select, i);
     return slot->has_extractor ? select->extractors.item[slot->extractor]->definition : NULL;
 }
 
 const void *px_select_prepared(const px_select *select, size_t i)
 {
-    return select->slots[i].prepared;
+    return slot_at(select, i)->prepared;
 }
 
 const char *px_select_left_out(const px_select *select)
@@ -362,11 +369,11 @@ const char *px_select_left_out(const px_select *select)
 
 const px_ranked *px_select_ranked(const px_select *select, size_t i, int64_t *count)
 {
-    *count = select->slots[i].ranked_count;
-    return select->slots[i].ranked;
+    *count = slot_at(select, i)->ranked_count;
+    return slot_at(select, i)->ranked;
 }
 
 px_select_facts px_select_facts_of(const px_select *select, size_t i)
 {
-    return select->slots[i].facts;
+    return slot_at(select, i)->facts;
 }

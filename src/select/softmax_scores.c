@@ -1,11 +1,13 @@
 /* src/select/softmax_scores.c - how unsure a network is, from its class probabilities */
 #include "select/softmax_scores.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* The two largest; NaN if there is one. */
 static void two_best(const double *p, int classes, double *best, double *second)
 {
+    assert(classes > 0);
     *best = *second = 0.0;
     for (int c = 0; c < classes; c++) {
         if (isnan(p[c])) {
@@ -53,6 +55,7 @@ double pxi_unsure_gini(const double *p, int classes)
 
 double pxi_internal_gini(const float *a, int64_t count, pxi_gini_norm norm)
 {
+    assert(count > 0);
     double sum = 0.0, squares = 0.0, most = -INFINITY;
     for (int64_t i = 0; norm == PXI_GINI_SOFTMAX && i < count; i++)
         most = (double)a[i] > most ? (double)a[i] : most;

@@ -4,12 +4,14 @@
 #include "base/memory.h"
 #include "select/softmax_scores.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool pxi_votes_init(pxi_votes *v, int classes)
 {
+    assert(classes > 0);
     *v = (pxi_votes){.classes = classes};
     v->votes = pxi_calloc((size_t)classes, sizeof *v->votes);
     v->sum = pxi_calloc((size_t)classes, sizeof *v->sum);

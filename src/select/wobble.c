@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 
 static int64_t wobble_clip(int64_t at, int64_t size)
@@ -25,6 +26,7 @@ void pxi_wobble_move(const px_shape *shape, int64_t right, int64_t down, const f
 
 double pxi_wobble_doubt(const double *p, int classes, int c)
 {
+    assert(c >= 0 && c < classes);
     double doubt = 0.0;
     for (int k = 0; k < classes; k++)
         if (k != c)

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "semantics/caption_math.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,7 @@ px_status pxi_beam_judge(pxi_beam *beam, px_error *err)
 size_t pxi_rerank(const double *given, const double *alone, const bool *empty, size_t count,
                   double lambda)
 {
+    assert(count > 0);
     size_t best = 0;
     for (size_t i = 1; i < count; i++) {
         const double mine = given[i] - lambda * alone[i], most = given[best] - lambda * alone[best];

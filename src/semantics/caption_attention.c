@@ -4,6 +4,7 @@
 #include "base/vector_math.h"
 #include "semantics/caption_math.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* e_j of one row. */
@@ -110,6 +111,7 @@ void pxi_attention_back(const pxi_attention *a, const float *dgated, size_t dgat
 
 double pxi_attention_penalty(const float *sums, size_t k)
 {
+    assert(k > 0);
     double penalty = 0.0;
     for (size_t j = 0; j < k; j++)
         penalty += (1.0 - (double)sums[j]) * (1.0 - (double)sums[j]);

@@ -8,6 +8,7 @@
 #include "semantics/caption_math.h"
 #include "semantics/lstm_cell.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 px_status pxi_decoder_room_init(pxi_decoder_room *room, const pxi_net *net, size_t rows,
                                 size_t steps, bool learns, px_error *err)
 {
+    assert(rows > 0 && steps > 0);
     const pxi_caption_sizes *s = &net->sizes;
     const size_t n = rows * steps, h = s->hidden, f = s->size, ka = s->k * s->attention;
     *room = (pxi_decoder_room){.rows = rows, .steps = steps};

@@ -5,12 +5,14 @@
 #include "semantics/caption_math.h"
 #include "semantics/lstm_cell.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 px_status pxi_language_room_init(pxi_language_room *room, const pxi_net *net, size_t rows,
                                  size_t steps, bool learns, px_error *err)
 {
+    assert(rows > 0 && steps > 0);
     const pxi_caption_sizes *s = &net->sizes;
     const size_t n = rows * steps, h = s->hidden;
     *room = (pxi_language_room){0};

@@ -87,6 +87,7 @@ PXI_WIDE static void exps(const float *x, float less, size_t count, float *y)
 
 double pxi_log_sum_exp(const float *x, size_t count)
 {
+    assert(count > 0);
     enum { PIECE = 256 };
     const float most = most_of(x, count);
     double sum = 0.0; /* at least 1, or NaN */
@@ -103,6 +104,7 @@ double pxi_log_sum_exp(const float *x, size_t count)
 void pxi_word_losses(size_t rows, size_t words, float *scores, const int32_t *targets, double scale,
                      double *losses)
 {
+    assert(words > 0);
     for (size_t i = 0; i < rows; i++) {
         float *row = scores + i * words;
         const size_t target = (size_t)targets[i];

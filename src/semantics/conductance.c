@@ -15,6 +15,7 @@
 #include <internal/gauss_nodes.h>
 #include <internal/view_row.h>
 
+#include <assert.h>
 #include <internal/decision_path.h>
 #include <inttypes.h>
 #include <math.h>
@@ -32,6 +33,7 @@ typedef struct conductance_run {
 
 int pxi_path_points(px_path_rule rule, int steps, double *points, int *first, int *last)
 {
+    assert(steps > 0);
     if (rule == PX_PATH_CODE) { /* between the ends, which it does not take differences with */
         double nodes[PX_PATH_STEPS_MOST + 1], weights[PX_PATH_STEPS_MOST + 1];
         pxi_gauss_nodes(steps + 1, nodes, weights);

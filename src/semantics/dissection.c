@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <internal/bank.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,12 +149,14 @@ void pxi_dissection_rank(px_dissection *d)
 
 double px_dissection_iou(const px_dissection *d, size_t layer, int64_t unit, size_t concept_index)
 {
+    assert(layer < d->layer_count && concept_index < d->map_count);
     const size_t u = d->layers[layer].first + (size_t)unit;
     return d->units[u].inactive ? 0.0 : d->iou[u * d->map_count + concept_index];
 }
 
 px_bank_unit px_dissection_unit(const px_dissection *d, size_t layer, int64_t unit)
 {
+    assert(layer < d->layer_count && unit >= 0);
     return d->units[d->layers[layer].first + (size_t)unit];
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@ enum { PAIRS_AT_A_TIME = 16 };
 
 void px_dpd_count(px_dpd *dpd, px_path_mode mode, const px_tau *tau, double similarity)
 {
+    assert((size_t)mode < PX_LEN(dpd->of));
     px_dpd_mode *of = &dpd->of[mode];
     of->pairs++;
     of->apart += px_tau_keeps(tau, similarity);
@@ -37,12 +39,14 @@ px_status px_dpd_add(px_dpd *dpd, px_path_judge *judge, const px_threshold *thre
 
 double px_dpd_value(const px_dpd *dpd, px_path_mode mode)
 {
+    assert((size_t)mode < PX_LEN(dpd->of));
     const px_dpd_mode *of = &dpd->of[mode];
     return of->pairs ? (double)of->apart / (double)of->pairs : NAN;
 }
 
 double px_dpd_mean(const px_dpd *dpd, px_path_mode mode)
 {
+    assert((size_t)mode < PX_LEN(dpd->of));
     const px_dpd_mode *of = &dpd->of[mode];
     return of->pairs ? of->sum / (double)of->pairs : NAN;
 }

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <internal/rng.h>
 #include <math.h>
 
@@ -240,16 +241,19 @@ size_t pxi_drawn_count(void)
 
 const char *pxi_drawn_words(size_t i)
 {
+    assert(i < PX_LEN(things));
     return things[i].words;
 }
 
 const char *pxi_drawn_noun(size_t i)
 {
+    assert(i < PX_LEN(things));
     return things[i].noun;
 }
 
 bool pxi_drawn_takes_colour(size_t i)
 {
+    assert(i < PX_LEN(things));
     return things[i].colour == ANY;
 }
 
@@ -283,6 +287,7 @@ static double tone_value(tone t, double value)
 void pxi_drawn_draw(size_t i, int colour, px_random *r, int channels, int h, int w, float *values,
                     float *region)
 {
+    assert(i < PX_LEN(things) && h > 0 && w > 0);
     const unsigned flags = things[i].flags;
     pose at = {.radius = 0.12 + 0.23 * px_rng_u01(r)};
     at.x = at.radius + (1.0 - 2.0 * at.radius) * px_rng_u01(r);

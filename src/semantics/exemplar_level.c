@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -88,6 +89,7 @@ static void pick_start(pxi_level_pick *pick, double quantile, const pxi_level_to
 
 void pxi_level_narrow(pxi_level_pick *pick, int pass, double quantile, const pxi_level_total *total)
 {
+    assert(quantile >= 0.0 && quantile <= 1.0);
     if (pass == 0)
         pick_start(pick, quantile, total);
     if (pick->count == 0) {
@@ -180,6 +182,7 @@ void pxi_grid_join(pxi_level_grid *grid, pxi_level_grid *other)
 
 double pxi_grid_level(const pxi_level_grid *grid, double quantile)
 {
+    assert(quantile >= 0.0 && quantile <= 1.0);
     if (grid->count == 0)
         return NAN;
     const double at = quantile * (double)(grid->count - 1);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "semantics/mask.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -61,11 +62,13 @@ size_t px_exemplars_layer_count(const px_exemplars *exemplars)
 
 const px_exemplar_layer *px_exemplars_layer(const px_exemplars *exemplars, size_t layer)
 {
+    assert(layer < exemplars->layer_count);
     return &exemplars->layers[layer].info;
 }
 
 px_unit px_exemplars_unit(const px_exemplars *exemplars, size_t layer, int64_t unit)
 {
+    assert(layer < exemplars->layer_count && unit >= 0);
     return exemplars->layers[layer].units[unit];
 }
 

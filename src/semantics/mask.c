@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -49,6 +50,7 @@ static float place(const float *map, int w, tap y, tap x)
 
 void pxi_upsample(const float *map, int h, int w, int H, int W, bool zero_padded, float *out)
 {
+    assert(h > 0 && w > 0 && H > 0 && W > 0);
     for (int i = 0; i < H; i++) {
         const tap y = tap_at(i, h, H, zero_padded);
         for (int j = 0; j < W; j++)
@@ -70,6 +72,7 @@ static bool reaches(const float *map, size_t count, int64_t step, float level, b
 int64_t pxi_mask(const float *map, int h, int w, float level, int H, int W, bool zero_padded,
                  uint8_t *out)
 {
+    assert(h > 0 && w > 0 && H > 0 && W > 0);
     int64_t ones = 0;
     const bool any = reaches(map, (size_t)h * (size_t)w, 1, level, zero_padded);
     for (int i = 0; i < H; i++) {
@@ -85,6 +88,7 @@ int64_t pxi_mask(const float *map, int h, int w, float level, int H, int W, bool
 
 void pxi_mask_downsample(const uint8_t *mask, int H, int W, int h, int w, float *out)
 {
+    assert(h > 0 && w > 0 && H > 0 && W > 0);
     for (int i = 0; i < h; i++) {
         const tap y = tap_at(i, H, h, false);
         const uint8_t *top = mask + (size_t)y.low * (size_t)W;
@@ -111,6 +115,7 @@ struct pxi_upsampler {
 px_status pxi_upsampler_new(int h, int w, int H, int W, bool zero_padded, pxi_upsampler **out,
                             px_error *err)
 {
+    assert(h > 0 && w > 0 && H > 0 && W > 0);
     pxi_upsampler *u = pxi_calloc(1, sizeof *u);
     if (u) {
         *u = (pxi_upsampler){.h = h, .w = w, .H = H, .W = W, .zero_padded = zero_padded};

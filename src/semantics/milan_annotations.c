@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include <internal/exemplars.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ size_t px_milan_annotations_count(const px_milan_annotations *annotations)
 const px_milan_annotation *px_milan_annotations_get(const px_milan_annotations *annotations,
                                                     size_t i)
 {
+    assert(i < annotations->count);
     return &annotations->rows[i];
 }
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "semantics/jacobi_svd.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,6 +53,7 @@ px_status pxi_ppmi(const double *c, size_t v, double a, double *m, px_error *err
 
 px_status pxi_ppmi_vectors(double *m, size_t v, size_t size, float *vectors, px_error *err)
 {
+    assert(size > 0);
     const size_t k = PX_MIN(v, size);
     double *u = pxi_calloc(k * v + 1, sizeof *u), *values = pxi_calloc(k + 1, sizeof *values);
     px_status status = u && values ? PX_OK : pxi_no_memory_for(err, "%zu words", v);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "semantics/unicode_class.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct px_tokenizer {
 
 const char *pxi_tokenizer_name(pxi_tokenizer_kind kind)
 {
+    assert((size_t)kind < PX_LEN(names));
     return names[kind];
 }
 

@@ -8,6 +8,7 @@
 #include <internal/ranks.h>
 #include <internal/sample_plan.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct pxi_unit_stream {
@@ -279,6 +280,7 @@ size_t pxi_unit_stream_layer_count(const pxi_unit_stream *stream)
 
 const pxi_unit_layer *pxi_unit_stream_layer(const pxi_unit_stream *stream, size_t layer)
 {
+    assert(layer < stream->layer_count);
     return &stream->layers[layer];
 }
 

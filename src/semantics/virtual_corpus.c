@@ -5,10 +5,11 @@
  */
 #include "semantics/virtual_unit.h"
 
-#include "base/memory.h"
 #include "base/ascending.h"
+#include "base/memory.h"
 #include "semantics/smooth.h"
 
+#include <assert.h>
 #include <internal/rng.h>
 #include <inttypes.h>
 #include <math.h>
@@ -330,6 +331,7 @@ const px_virtual_unit *px_virtual_units_get(const px_virtual_units *units, size_
 
 void px_virtual_units_mask(const px_virtual_units *units, size_t i, int64_t j, uint8_t *mask)
 {
+    assert(i < units->count && j >= 0 && j < units->exemplars);
     const uint8_t *bits =
         units->masks + (i * (size_t)units->exemplars + (size_t)j) * units->mask_bytes;
     for (size_t p = 0; p < units->pixels; p++)
@@ -338,6 +340,7 @@ void px_virtual_units_mask(const px_virtual_units *units, size_t i, int64_t j, u
 
 const uint8_t *px_virtual_units_picture(const px_virtual_units *units, size_t i, int64_t j)
 {
+    assert(i < units->count && j >= 0 && j < units->exemplars);
     if (!units->pictures || units->drawn[i] == PXI_NONE)
         return NULL;
     return units->pictures +

@@ -6,6 +6,7 @@
 #include "semantics/unicode_class.h"
 #include "semantics/word_split.h"
 
+#include <assert.h>
 #include <internal/rng.h>
 #include <internal/text_encoder.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ void pxi_corpus_done(px_corpus *corpus)
 
 const int32_t *pxi_corpus_sentence(const px_corpus *corpus, size_t i, size_t *count)
 {
+    assert(i < corpus->sentence_count);
     const size_t start = i ? corpus->ends[i - 1] : 0;
     *count = corpus->ends[i] - start;
     return corpus->tokens + start;

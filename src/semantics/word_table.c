@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ uint64_t pxi_fnv1a(const char *bytes, size_t length)
 
 const char *pxi_words_get(const px_word_table *table, size_t index)
 {
+    assert(index < table->count);
     return table->bytes + table->start[index];
 }
 
@@ -28,6 +30,7 @@ static size_t words_length(const px_word_table *table, size_t index)
 /* The slot with the word, or the free one where it belongs; slot_count is a power of two. */
 static size_t words_slot(const px_word_table *table, const char *word, size_t length)
 {
+    assert(table->slot_count > 0 && (table->slot_count & (table->slot_count - 1)) == 0);
     size_t slot = (size_t)pxi_fnv1a(word, length) & (table->slot_count - 1);
     while (table->slots[slot] >= 0) {
         const size_t index = (size_t)table->slots[slot];

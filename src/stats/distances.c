@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/wide.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,6 +55,7 @@ PXI_WIDE static void row_finish(double *restrict g, const double *restrict norm2
 void pxi_distances(const pxi_points *points, size_t first, size_t rows, size_t from, size_t to,
                    double *out, size_t stride)
 {
+    assert(from % PXI_PANEL == 0 && from <= to);
     pxi_product(&points->panels, from, to - from, points->x + first * points->d, points->d, rows,
                 out, stride, PXI_PUT);
     for (size_t r = 0; r < rows; r++)
@@ -81,6 +83,7 @@ static void heap_sink(pxi_near *heap, size_t count, size_t i)
 
 void pxi_nearest(const double *distances, size_t n, size_t self, size_t k, pxi_near *out)
 {
+    assert(k < n);
     size_t held = 0;
     for (size_t j = 0; j < n; j++) {
         if (j == self)

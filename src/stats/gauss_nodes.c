@@ -5,10 +5,12 @@
  */
 #include <internal/gauss_nodes.h>
 
+#include <assert.h>
 #include <math.h>
 
 void pxi_gauss_nodes(int count, double *nodes, double *weights)
 {
+    assert(count > 0);
     const double pi = 3.14159265358979323846;
     for (int i = 0; i < count; i++) {
         double x = cos(pi * (i + 0.75) / (count + 0.5)), slope = 1.0;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/wide.h"
 
+#include <assert.h>
 #include <internal/rng.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ PXI_WIDE static double distance_squared(const double *x, const double *y, size_t
 
 int pxi_kmeans_nearest(const double *centre, int k, size_t d, const double *x, double *distance2)
 {
+    assert(k > 0);
     int best = 0;
     double least = INFINITY;
     for (int c = 0; c < k; c++) {

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <internal/kmeans.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ static px_status component_factor(pxi_mixture *mixture, int k, double *factor, p
 px_status pxi_mixture_init(pxi_mixture *mixture, int g, size_t d, const double *weight,
                            const double *mean, const double *covariance, px_error *err)
 {
+    assert(g > 0 && d > 0);
     PX_TRY(mixture_alloc(mixture, g, d, err));
     memcpy(mixture->weight, weight, (size_t)g * sizeof *weight);
     memcpy(mixture->mean, mean, (size_t)g * d * sizeof *mean);

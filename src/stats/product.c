@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,7 @@ static void tile_write(const double *tile, size_t rows, size_t columns, bool neg
 void pxi_product(const pxi_panels *b, size_t first, size_t count, const double *a, size_t a_stride,
                  size_t rows, double *c, size_t c_stride, pxi_product_mode mode)
 {
+    assert(first % PXI_PANEL == 0);
     const product_kernel kernel = product_choose();
     const bool negate = mode == PXI_TAKE; /* c - ab is -(-c + ab), exactly */
     for (size_t k0 = 0; k0 < b->k || k0 == 0; k0 += PRODUCT_DEPTH) {

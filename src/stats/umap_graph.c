@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "stats/umap_inside.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -87,6 +88,7 @@ static double weights_sum(const double *distances, size_t count, double rho, dou
 
 pxi_umap_band pxi_umap_bandwidth(const double *distances, size_t count, double mean)
 {
+    assert(count > 0);
     const double target = log2((double)count + 1.0);
     double rho = INFINITY, own_mean = 0.0;
     for (size_t j = 0; j < count; j++) {

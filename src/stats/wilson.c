@@ -6,10 +6,12 @@
  */
 #include <internal/stats.h>
 
+#include <assert.h>
 #include <math.h>
 
 void px_wilson(int64_t part, int64_t all, double *low, double *high)
 {
+    assert(part >= 0 && part <= all);
     *low = 0.0;
     *high = 1.0;
     if (all <= 0)

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 #include <zlib.h>
@@ -19,6 +20,7 @@ static void packing_counts(const px_shape *shape, size_t *channels, size_t *plan
 
 void pxi_store_to_planes(const px_shape *shape, size_t item, const void *together, void *planes)
 {
+    assert(item > 0);
     size_t channels, plane;
     packing_counts(shape, &channels, &plane);
     if (channels == 1) {
@@ -33,6 +35,7 @@ void pxi_store_to_planes(const px_shape *shape, size_t item, const void *togethe
 
 void pxi_store_to_together(const px_shape *shape, size_t item, const void *planes, void *together)
 {
+    assert(item > 0);
     size_t channels, plane;
     packing_counts(shape, &channels, &plane);
     if (channels == 1) {

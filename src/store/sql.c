@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <internal/ranks.h>
@@ -229,6 +230,7 @@ px_status pxi_store_connect(px_campaign *campaign, px_error *err)
 px_status pxi_store_statement_get(px_campaign *campaign, pxi_store_statement which,
                                   sqlite3_stmt **out, px_error *err)
 {
+    assert((size_t)which < PX_LEN(campaign->statements));
     sqlite3_stmt **slot = &campaign->statements[which];
     if (!*slot) {
         const int code = sqlite3_prepare_v3(campaign->db, statement_texts[which], -1,
