@@ -8,6 +8,7 @@ import ctypes
 import json
 import logging
 import queue
+import signal
 import threading
 
 import numpy
@@ -143,30 +144,43 @@ class _Run:
         self.finished = True
         self.events.put(None)
 
+    def _work_in_thread(self):
+        """Lets another thread call, and handles what it tells; Ctrl-C ends it, a second one does not wait."""
+        self.events = queue.SimpleQueue()
+        thread = threading.Thread(target=self._call_in_thread, name="plexor", daemon=True)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # it comes before or after, not in the middle
+        try:
+            thread.start()
+        except BaseException:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            raise
+        interrupted = False
+        while True:
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+                return self._wait()
+            except KeyboardInterrupt:
+                self._fail(Interrupted())
+                if interrupted:
+                    raise
+                interrupted = True
+
     def _wait(self):
-        """Handles what the other thread tells until it is done; Ctrl-C ends it, a second one does not wait."""
-        interrupts = 0
         while True:
             try:
                 event = self.events.get(timeout=0.2)
-                if event is None:
-                    return
-                self._handle(event)
             except queue.Empty:
                 if self.finished and self.events.empty():
                     return
-            except KeyboardInterrupt:
-                interrupts += 1
-                self._fail(Interrupted())
-                if interrupts > 1:
-                    raise
+                continue
+            if event is None:
+                return
+            self._handle(event)
 
     def run(self):
         try:
             if threading.current_thread() is threading.main_thread():
-                self.events = queue.SimpleQueue()
-                threading.Thread(target=self._call_in_thread, name="plexor", daemon=True).start()
-                self._wait()
+                self._work_in_thread()
             else:
                 self._call()
                 self.finished = True

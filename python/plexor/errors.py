@@ -2,6 +2,16 @@
 import collections
 
 
+def _advice(sentence):
+    """What is behind the first semicolon that stands in no brackets."""
+    parts = sentence.split("; ")
+    for i in range(1, len(parts)):
+        before = "; ".join(parts[:i])
+        if before.count("(") <= before.count(")"):
+            return "; ".join(parts[i:])
+    return ""
+
+
 class Error(Exception):
     """A call that failed.
 
@@ -15,7 +25,7 @@ class Error(Exception):
         super().__init__(sentence)
         self.sentence = sentence
         self.status = status or type(self).status
-        self.advice = sentence.split("; ", 1)[1] if "; " in sentence else ""
+        self.advice = _advice(sentence)
         self.result = result
 
     def __reduce__(self):  # to another process, without the result

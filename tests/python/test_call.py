@@ -10,14 +10,17 @@ import sys
 import threading
 import time
 import unittest
+import unittest.mock
 
 import numpy
 import plexor as px
 from cases import DIGITS, SANITIZED, digits, needs, unless_sanitized
+from plexor import _call
 
 ERRORS = [  # what, its exception, the status, how the sentence begins, what is advised
     (lambda n: n.eval("nosuch"), px.InputError, "PX_E_INPUT", "'nosuch'", ""),
     (lambda n: n.cover("digits", "ncc", limit=5), px.UsageError, "PX_E_USAGE", "there is no criterion 'ncc'", "nc, kmnc"),
+    (lambda n: n.cover(digits()[0], "kmnc"), px.UsageError, "PX_E_USAGE", "the criteria need", "give --train"),
     (lambda n: n.eval("digits", limit=-5), px.UsageError, "PX_E_USAGE", "option '--limit' is -5", ""),
     (lambda n: px.load(b"no network"), px.InputError, "PX_E_INPUT", "'mem:python-network-", ""),
     (lambda n: px.eval("no.onnx", "digits"), px.InputError, "PX_E_INPUT", "'no.onnx'", ""),
@@ -157,6 +160,26 @@ class CtrlC(unittest.TestCase):
         lines, seconds = self._interrupt("net.attack('digits', 'pgd', eps=0.1, steps=10000)")
         self.assertEqual(lines, ["Interrupted None", "50"])
         self.assertLess(seconds, 10 if SANITIZED else 1)
+
+    def test_at_any_moment(self):
+        """Also while Python looks whether the work is done, not only while it waits."""
+        class Run(_call._Run):
+            looked = 0
+
+            @property
+            def finished(self):
+                self.looked += 1
+                if self.looked == 2:
+                    raise KeyboardInterrupt
+                return self.__dict__.get("done", False)
+
+            @finished.setter
+            def finished(self, value):
+                self.__dict__["done"] = value
+        network = px.load(DIGITS)
+        with unittest.mock.patch.object(_call, "_Run", Run), self.assertRaises(px.Interrupted):
+            network.attack("digits", "pgd", eps=0.1, steps=2000, progress=False)
+        self.assertNotIn("plexor", [t.name for t in threading.enumerate()])
 
     def test_fuzz_keeps_what_it_has(self):
         with _folder() as folder:
