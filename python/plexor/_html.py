@@ -128,15 +128,15 @@ def class_text(label, classes):
 
 # --- neurons ---------------------------------------------------------------------------------------
 
-def neurons(rows):
-    """A strip for each layer with its suspicious neurons: the redder, the more suspicious."""
-    layers = {}
+def neurons(rows, sizes):
+    """A strip for each layer with its suspicious neurons, where they lie: the redder, the more suspicious."""
+    layers = {name: [] for name in sizes if any(row.get("layer") == name for row in rows)}
     for row in rows:
         layers.setdefault(str(row.get("layer")), []).append((row["unit"], row.get("score") or 0.0))
     most = max((s for found in layers.values() for _, s in found), default=0.0) or 1.0
     lines = []
     for layer, found in layers.items():
-        width = max(i for i, _ in found) + 1
+        width = sizes.get(layer) or max(i for i, _ in found) + 1
         marks = "".join(
             f'<rect x="{600 * i / width:.1f}" y="0" width="{max(600 / width, 3):.1f}" height="14" '
             f'fill="#c0392b" fill-opacity="{max(0.15, s / most):.2f}"><title>{escape(layer)} {i}: {number(s)}'
@@ -224,7 +224,9 @@ def result(res):
     parts = []
     if rows != [res.single()]:
         parts.append(facts(dict(list(told.items())[:14])))
-        parts.append(neurons(rows) if res.name == "localize" else "")
+        if res.name == "localize":
+            sizes = {layer["name"]: layer["neurons"] for layer in res.to_dict().get("layers") or []}
+            parts.append(neurons(rows, sizes))
         shares = _SHARES.get(res.name, ())
         if res.name == "cover":  # what has no bound is no share
             shares = shares if all((r.get("total") or 0) > 0 for r in rows) else ()

@@ -195,7 +195,8 @@ class Results(unittest.TestCase):
         page = found._repr_html_()
         self.assertGreater(len(units), 1)
         for layer, unit in units:
-            self.assertIn(f"<title>{layer} {unit}: ", page)
+            size = next(one["neurons"] for one in found.to_dict()["layers"] if one["name"] == layer)
+            self.assertRegex(page, rf'x="{600 * unit / size:.1f}"[^>]*><title>{layer} {unit}: ')
 
     def test_png(self):
         from plexor._html import png  # pylint: disable=import-outside-toplevel
