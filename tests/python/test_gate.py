@@ -128,6 +128,14 @@ class Elsewhere(unittest.TestCase):
         self.assertAlmostEqual(hook.history[-1][1][0].accuracy, right)
         self.assertTrue(held[0])
         self.assertTrue(module.training)
+        with tempfile.TemporaryDirectory() as folder:  # the whole examination, at the end of each epoch
+            whole = px.EpochEnd(module, torch.from_numpy(values[:1]), (values, y[:500]), scale=1, gates=[
+                px.gate(text, of="check", minutes=0.05, only="eval", out=folder + "/check", fresh=True)
+                for text in ("accuracy>=0.5", "ece<0")])
+            self.assertEqual([whole(0), whole(1)], [False, False])  # ece is never below 0
+            self.assertRegex(whole.said[0], "ece is .*, the gate wants ece<0")
+            self.assertEqual([len(results) for _, results in whole.history], [1, 1])
+            self.assertTrue(os.path.exists(whole.history[-1][1][0].report))
         strict = px.EpochEnd(module, torch.from_numpy(values[:1]), (values, y[:500]), "accuracy>1", stop=True, scale=1)
         with self.assertRaisesRegex(AssertionError, "epoch 0: accuracy is"):
             strict(0)
