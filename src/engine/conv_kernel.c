@@ -2,6 +2,7 @@
 #include "engine/conv_kernel.h"
 
 #include "base/memory.h"
+#include "engine/panel.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,10 @@ px_status pxi_conv_kernel_init(pxi_conv_kernel *kernel, px_arena *arena,
         kernel->gathered = pxi_gathered_new(arena, &one, weights, bias, act);
         return kernel->gathered ? PX_OK : pxi_no_memory(err);
     }
-    return pxi_prim_conv(&one, weights, bias, act, adds, &kernel->prim, err);
+    if (act && pxi_panel_acts(act))
+        kernel->act = *act;
+    return pxi_prim_conv(&one, weights, bias, kernel->act.kind ? NULL : act, adds, &kernel->prim,
+                         err);
 }
 
 px_status pxi_conv_kernel_init_data(pxi_conv_kernel *kernel, const pxi_conv_shape *shape,
@@ -92,7 +96,7 @@ bool pxi_conv_kernel_is_flexible(const pxi_conv_kernel *kernel)
 
 bool pxi_conv_kernel_hides(const pxi_conv_kernel *kernel, const pxi_act *act)
 {
-    return kernel->winograd || (kernel->prim && pxi_act_hides(act));
+    return kernel->winograd || (kernel->prim && !kernel->act.kind && pxi_act_hides(act));
 }
 
 int64_t pxi_conv_kernel_group(const pxi_conv_kernel *kernel)
@@ -152,6 +156,8 @@ px_status pxi_conv_bound_run(const pxi_conv_bound *bound, int64_t first, int64_t
             pxi_narrow_run(kernel->narrow, source, destination, adds, bound->scratch);
         else
             PX_TRY(pxi_bound_run(bound->each[first + n], err));
+        if (kernel->act.kind)
+            pxi_panel_act(&kernel->act, destination, kernel->destination_size);
         source += kernel->source_size;
         destination += kernel->destination_size;
     }

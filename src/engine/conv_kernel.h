@@ -16,6 +16,7 @@
 typedef struct pxi_conv_kernel {
     int64_t batch;
     int64_t source_size, destination_size; /* elements of a sample */
+    pxi_act act;                           /* behind oneDNN's kernel, where it is not in it */
     pxi_prim *prim;                        /* one of these five */
     pxi_narrow *narrow;
     pxi_pointwise *pointwise;

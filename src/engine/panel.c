@@ -60,6 +60,11 @@ bool pxi_panel_takes(void)
     return pxi_prim_has_avx512();
 }
 
+bool pxi_panel_acts(const pxi_act *act)
+{
+    return (act->kind == PXI_ACT_SILU || act->kind == PXI_ACT_GELU) && pxi_prim_has_avx512();
+}
+
 /* Sixteen rows of sixteen become columns. */
 PANEL_INLINE void panel_transpose(const float *from, int64_t apart, float *to, int64_t step)
 {
@@ -233,25 +238,26 @@ PANEL_INLINE __m512 panel_act(const pxi_act *act, __m512 v) /* NaN stays: it com
 }
 
 /* What takes more than a selection is done when a tile is complete, and still near. */
-PANEL_TARGET static void panel_finish(const panel_strip *s, float *tile, int64_t at, int64_t rows)
+PANEL_TARGET void pxi_panel_act(const pxi_act *act, float *y, int64_t count)
 {
-    const pxi_act *act = s->behind;
-    const int64_t columns = s->columns;
-    for (int64_t r = at; act && r < at + rows; r++) {
-        float *c = tile + (s->gather ? s->gather->c_at[r] : r * s->c_row);
-        if (act->kind != PXI_ACT_SILU && act->kind != PXI_ACT_GELU) {
-            pxi_act_forward(act, c, (size_t)columns);
-            continue;
-        }
-        for (int64_t i = 0; i < columns; i += LANES) {
-            const int64_t left = columns - i;
-            const __mmask16 mask = left >= LANES ? 0xffff : (__mmask16)((1u << left) - 1);
-            const __m512 v = _mm512_maskz_loadu_ps(mask, c + i);
-            _mm512_mask_storeu_ps(c + i, mask,
-                                  act->kind == PXI_ACT_SILU ? panel_silu(v)
-                                                            : _mm512_mul_ps(v, panel_phi(v)));
-        }
+    if (act->kind != PXI_ACT_SILU && act->kind != PXI_ACT_GELU) {
+        pxi_act_forward(act, y, (size_t)count);
+        return;
     }
+    for (int64_t i = 0; i < count; i += LANES) {
+        const int64_t left = count - i;
+        const __mmask16 mask = left >= LANES ? 0xffff : (__mmask16)((1u << left) - 1);
+        const __m512 v = _mm512_maskz_loadu_ps(mask, y + i);
+        _mm512_mask_storeu_ps(y + i, mask,
+                              act->kind == PXI_ACT_SILU ? panel_silu(v)
+                                                        : _mm512_mul_ps(v, panel_phi(v)));
+    }
+}
+
+static void panel_finish(const panel_strip *s, float *c, int64_t at, int64_t rows)
+{
+    for (int64_t r = at; s->behind && r < at + rows; r++)
+        pxi_panel_act(s->behind, c + (s->gather ? s->gather->c_at[r] : r * s->c_row), s->columns);
 }
 
 /* sum (rows, vectors) += k numbers of each row, at x[r], times rows of b; all but x, k and b are
@@ -526,6 +532,17 @@ void pxi_panel_run(const pxi_panel_job *job)
 bool pxi_panel_takes(void)
 {
     return false;
+}
+
+bool pxi_panel_acts(const pxi_act *act)
+{
+    (void)act;
+    return false;
+}
+
+void pxi_panel_act(const pxi_act *act, float *y, int64_t count)
+{
+    pxi_act_forward(act, y, (size_t)count);
 }
 
 void pxi_panel_pack(int64_t k, int64_t n, const float *b, int64_t row, int64_t column,

@@ -61,4 +61,9 @@ bool pxi_panel_takes(void); /* whether this machine has the vectors */
 size_t pxi_panel_scratch(int64_t k);
 void pxi_panel_run(const pxi_panel_job *job);
 
+/* SiLU and GELU as they are behind a product, y = act(y), on this machine; oneDNN takes twice as
+ * long behind a convolution. */
+bool pxi_panel_acts(const pxi_act *act);
+void pxi_panel_act(const pxi_act *act, float *y, int64_t count);
+
 #endif
