@@ -52,7 +52,7 @@ demo: configured ## examine a network trained on the spot: build/demo/report.htm
 
 quick: with-tests ## unit tests, less than a minute once they are built
 	@meson test -C $(BUILD) $(test_flags) --setup quick; status=$$?; \
-	    scripts/count-tests $(BUILD) && exit $$status
+	    scripts/count-tests $(BUILD) quick && exit $$status
 
 test: with-tests ## build everything and run every test
 	@scripts/setup page
