@@ -17,12 +17,17 @@
 static const double UNKNOWN = (double)NAN;
 
 /* A key up to " run=". */
-static study_figure figure_of(const px_study *study, char key[CELL_KEY], const char *name,
-                              double scale, int64_t full)
+static void key_prefix(char key[CELL_KEY])
 {
     char *end = strstr(key, " run=");
     if (end)
         *end = '\0';
+}
+
+static study_figure figure_of(const px_study *study, char key[CELL_KEY], const char *name,
+                              double scale, int64_t full)
+{
+    key_prefix(key);
     study_figure f = pxi_study_figure(study, key, name, scale, UNKNOWN, full);
     f.reduced |= f.n > 0 && ds_iterations(study) != DS_ITERATIONS;
     return f;
@@ -184,6 +189,20 @@ static void claim_subject(study_claim *c, size_t subject)
                    ds_subjects[subject].title);
 }
 
+/* "LeNet-5 on MNIST, 100 of 500 seeds: ": fewer teach less. */
+static void claim_retrain_subject(const px_study *study, study_claim *c, size_t subject)
+{
+    char prefix[CELL_KEY];
+    ds_retrain_key(study, subject, DS_SENSOR, 1, prefix);
+    key_prefix(prefix);
+    const int64_t seeds = pxi_study_size(study, prefix, INT64_MAX);
+    px_text_format(&c->evidence, "%s%s", c->evidence.length ? "; " : "",
+                   ds_subjects[subject].title);
+    if (seeds < DS_RETRAIN)
+        px_text_format(&c->evidence, ", %" PRId64 " of %d seeds", seeds, DS_RETRAIN);
+    px_text_add(&c->evidence, ": ");
+}
+
 /* Retraining with DeepSensor's examples changes `name` more than with others'. */
 static void claim_retrained(const px_study *study, study_document *doc, const char *name,
                             double scale, size_t first, size_t last, const char *text)
@@ -197,7 +216,7 @@ static void claim_retrained(const px_study *study, study_document *doc, const ch
             if (r == DS_SENSOR || isnan(own) || isnan(other))
                 continue;
             if (!told) {
-                claim_subject(&c, s);
+                claim_retrain_subject(study, &c, s);
                 px_text_format(&c.evidence, "%.3f", own);
             }
             px_text_format(&c.evidence, "%s%s %.3f", told ? ", " : " against ", remedy_titles[r],
@@ -220,7 +239,7 @@ static void claim_seventy(const px_study *study, study_document *doc)
             const double value = retrain_figure(study, s, DS_SENSOR, name, 100.0).mean;
             if (isnan(value))
                 continue;
-            claim_subject(&c, s);
+            claim_retrain_subject(study, &c, s);
             px_text_format(&c.evidence, "%s %.1f", ds_attacks[a], value);
             c.run++;
             c.held += value > 70.0;
