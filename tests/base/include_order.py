@@ -18,7 +18,7 @@ HEADER_ROOM = {name: "base" for name in "error field folder json param property 
 HEADER_ROOM.update(audio="data", in_memory="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
                    fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", fuzz_mutant="generate", modes="store",
                    plexor="cli", call="cli", extend="select")
-HEADER_ROOM.update(nearest_tokens="attack", eval="predict", mutants="mutate", replay="store", training="cover")
+HEADER_ROOM.update(campaign_merge="generate", nearest_tokens="attack", run_plan="predict", eval="predict", mutants="mutate", replay="store", training="cover")
 HEADER_ROOM.update({name: "stats" for name in "gauss_nodes kmeans".split()}, ssim="picture", mutation="mutate", lane_watch="probe")
 HEADER_ROOM.update({name: "data" for name in "bytes data_index image inputs npz_meta pixel_rule recording source tree".split()})
 HEADER_ROOM.update({name: "graph" for name in "graft model names reach".split()})
@@ -195,7 +195,7 @@ def check_entrances():
 
 # JSON is written by fields; these write what is no result: states, identities, settings in chains, metadata of networks.
 JSON_WRITERS = {"base": "field json", "data": "audio_settings npz_meta", "engine": "set_classes", "cover": "cover_state profile seen",
-                "localize": "spectrum_file", "semantics": "caption_file milan_write", "check": "check check_default check_folder check_open",
+                "localize": "spectrum_file", "select": "selection_state", "semantics": "caption_file milan_write", "check": "check check_default check_folder check_open",
                 "generate": "adapt climb deepxplore dlfuzz fuzz_settings pair_settings", "cli": "cli_campaign cli_message", "train": "metadata",
                 "frame": "cells"}
 JSON_CALL = re.compile(r"(?<!\w)px_json_(?:object|array|string|int|real|bool|null)\(")
