@@ -17,6 +17,7 @@ from plexor import _commands  # noqa: E402
 from plexor.result import result_class  # noqa: E402
 
 HEAD = '''# Made by python/make_stubs.py: what it says of commands comes from `plexor help --json`.
+import builtins
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -36,6 +37,7 @@ from .result import (Attack, Eval, Explained, Mutants, Record as Record, Result 
 from ._progress import Settings
 
 DataLike = Any  # Data, an array, (inputs, labels), a result with a campaign, or a text as the command line takes it
+Several = builtins.list[Any] | tuple[Any, ...]
 Progress = bool | Callable[[str, int, int, str | None], bool | None] | None
 settings: Settings
 __version__: str
@@ -53,7 +55,7 @@ KINDS = {"text": "str", "integer": "int", "number": "float", "bool": "bool", "ob
 
 def of(annotation):
     """The module has a function list(), so that the name is no type in its stubs."""
-    return re.sub(r"\blist\b", "Sequence[Any]", annotation)
+    return re.sub(r"\blist\b", "Several", annotation)
 
 
 def parameter(p, may_be_left_out):
