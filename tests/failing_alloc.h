@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -74,7 +75,9 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 /* Most of an arena's allocations reach no other one. */
 void *__wrap_pxi_arena_alloc(px_arena *arena, size_t count, size_t size)
 {
-    return alloc_must_fail() ? NULL : __real_pxi_arena_alloc(arena, count, size);
+    /* the arena remembers that it lacked something */
+    return alloc_must_fail() ? __real_pxi_arena_alloc(arena, SIZE_MAX, 2)
+                             : __real_pxi_arena_alloc(arena, count, size);
 }
 
 /* Runs the work until none of its allocations failed: every one at first, then fewer and fewer

@@ -30,10 +30,11 @@ int64_t pxi_row_piece(int64_t width);
 
 struct px_reader {
     const pxi_row_set *set;
-    int64_t batch;     /* of the plan */
-    int64_t room;      /* facts: a block's, or a batch's */
-    int64_t filled;    /* rows of the last public forward */
-    int64_t *capacity; /* rows per extractor */
+    int64_t batch;           /* of the plan */
+    int64_t room;            /* facts: a block's, or a batch's */
+    int64_t filled;          /* rows of the last public forward */
+    struct px_arena *memory; /* of what is one array */
+    int64_t *capacity;       /* rows per extractor */
     float **rows;
     bool **rejected;
     void **scratch;

@@ -33,6 +33,7 @@ typedef struct arena_chunk {
 
 struct px_arena {
     arena_chunk *chunks; /* newest first */
+    bool failed;
 };
 
 px_arena *pxi_arena_new(void)
@@ -77,7 +78,7 @@ static arena_chunk *arena_add_chunk(px_arena *arena, size_t bytes)
     return chunk;
 }
 
-void *pxi_arena_alloc(px_arena *arena, size_t count, size_t size)
+static void *arena_take(px_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
@@ -96,6 +97,19 @@ void *pxi_arena_alloc(px_arena *arena, size_t count, size_t size)
     ASAN_UNPOISON_MEMORY_REGION(chunk->data + start, bytes);
     memset(chunk->data + start, 0, bytes);
     return chunk->data + start;
+}
+
+void *pxi_arena_alloc(px_arena *arena, size_t count, size_t size)
+{
+    void *taken = arena ? arena_take(arena, count, size) : NULL;
+    if (arena)
+        arena->failed |= !taken;
+    return taken;
+}
+
+bool pxi_arena_whole(const px_arena *arena)
+{
+    return arena && !arena->failed;
 }
 
 char *pxi_arena_strndup(px_arena *arena, const char *text, size_t length)

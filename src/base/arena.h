@@ -8,13 +8,18 @@
 
 #include "base/memory.h"
 
+#include <stdbool.h>
+
 typedef struct px_arena px_arena;
 
 px_arena *pxi_arena_new(void); /* NULL when out of memory */
 void pxi_arena_free(px_arena *arena);
 
-/* NULL when out of memory or when count * size overflows. A zero count gives a valid pointer. */
+/* NULL when out of memory or when count * size overflows, and of an arena that is NULL. A zero
+ * count gives a valid pointer. */
 void *pxi_arena_alloc(px_arena *arena, size_t count, size_t size);
+/* Whether there is an arena and it never lacked anything: asked once, behind many arrays. */
+bool pxi_arena_whole(const px_arena *arena);
 /* The same as a px_status, with `p` the memory for `count` elements. */
 #define PX_ARENA_NEW(p, arena, count, err) \
     (((p) = pxi_arena_alloc(arena, (size_t)(count), sizeof *(p))) ? PX_OK : pxi_no_memory(err))

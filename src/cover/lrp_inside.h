@@ -20,6 +20,7 @@ typedef struct pxi_lrp_block {
 struct pxi_lrp_run {
     const pxi_lrp *lrp;
     pxi_segment_run segments;
+    struct px_arena *arrays;
     int *block;    /* per value; -1: carries nothing */
     int *complete; /* per value: the last step that adds to it; -1: none */
     int *born;     /* per value: the first one */

@@ -4,6 +4,7 @@
  * worker's sessions of them and its memory. Relevance lies channels-last as in the engine, so that
  * most loops are flat; a value's memory is used again once the step that made it is done.
  */
+#include "base/arena.h"
 #include "base/memory.h"
 #include "cover/lrp_inside.h"
 #include <internal/program.h>
@@ -162,16 +163,14 @@ px_status pxi_lrp_run_new(const pxi_lrp *lrp, int64_t batch, pxi_lrp_run **out, 
     PX_TRY(PX_NEW(run, 1, err));
     run->lrp = lrp;
     px_status status = pxi_segment_run_open(lrp->segments, batch, &run->segments, err);
-    run->block = pxi_calloc(values, sizeof *run->block);
-    run->complete = pxi_calloc(values, sizeof *run->complete);
-    run->born = pxi_calloc(values, sizeof *run->born);
-    run->begun = pxi_calloc(values, sizeof *run->begun);
-    run->blocks = pxi_calloc(values, sizeof *run->blocks);
-    run->memory = pxi_calloc(values, sizeof *run->memory);
-    PX_THEN_IF(status,
-               (!run->block || !run->complete || !run->born || !run->begun || !run->blocks ||
-                !run->memory),
-               pxi_no_memory(err));
+    run->arrays = pxi_arena_new();
+    run->block = pxi_arena_alloc(run->arrays, values, sizeof *run->block);
+    run->complete = pxi_arena_alloc(run->arrays, values, sizeof *run->complete);
+    run->born = pxi_arena_alloc(run->arrays, values, sizeof *run->born);
+    run->begun = pxi_arena_alloc(run->arrays, values, sizeof *run->begun);
+    run->blocks = pxi_arena_alloc(run->arrays, values, sizeof *run->blocks);
+    run->memory = pxi_arena_alloc(run->arrays, values, sizeof *run->memory);
+    PX_THEN_IF(status, !pxi_arena_whole(run->arrays), pxi_no_memory(err));
     if (status == PX_OK) {
         for (size_t v = 0; v < values; v++)
             run->block[v] = run->complete[v] = run->born[v] = -1;
@@ -197,11 +196,6 @@ void pxi_lrp_run_free(pxi_lrp_run *run)
         free(run->memory[b]);
     for (int i = 0; i < PXI_LRP_SPARES; i++)
         free(run->spare[i]);
-    free(run->block);
-    free(run->complete);
-    free(run->born);
-    free(run->begun);
-    free(run->blocks);
-    free(run->memory);
+    pxi_arena_free(run->arrays);
     free(run);
 }

@@ -2,6 +2,7 @@
 #include <internal/graph.h>
 #include <internal/row_reader.h>
 
+#include "base/arena.h"
 #include "base/memory.h"
 
 #include <assert.h>
@@ -90,17 +91,17 @@ px_status pxi_reader_new(const pxi_row_set *set, int64_t batch, bool block, px_r
     r->set = set;
     r->batch = batch;
     r->room = block ? PX_COVER_BLOCK : batch;
-    r->capacity = pxi_calloc(count, sizeof *r->capacity);
-    r->rows = pxi_calloc(count, sizeof *r->rows);
-    r->rejected = pxi_calloc(count, sizeof *r->rejected);
-    r->scratch = pxi_calloc(count, sizeof *r->scratch);
-    r->seconds = pxi_calloc(count, sizeof *r->seconds);
-    r->facts = pxi_calloc((size_t)r->room, sizeof *r->facts);
-    r->predictions = pxi_calloc((size_t)batch, sizeof *r->predictions);
-    r->bad = pxi_calloc((size_t)batch, sizeof *r->bad);
-    r->losses = pxi_calloc((size_t)batch, sizeof *r->losses);
-    bool room = r->capacity && r->rows && r->rejected && r->scratch && r->seconds && r->facts &&
-                r->predictions && r->losses && r->bad;
+    r->memory = pxi_arena_new();
+    r->capacity = pxi_arena_alloc(r->memory, count, sizeof *r->capacity);
+    r->rows = pxi_arena_alloc(r->memory, count, sizeof *r->rows);
+    r->rejected = pxi_arena_alloc(r->memory, count, sizeof *r->rejected);
+    r->scratch = pxi_arena_alloc(r->memory, count, sizeof *r->scratch);
+    r->seconds = pxi_arena_alloc(r->memory, count, sizeof *r->seconds);
+    r->facts = pxi_arena_alloc(r->memory, (size_t)r->room, sizeof *r->facts);
+    r->predictions = pxi_arena_alloc(r->memory, (size_t)batch, sizeof *r->predictions);
+    r->bad = pxi_arena_alloc(r->memory, (size_t)batch, sizeof *r->bad);
+    r->losses = pxi_arena_alloc(r->memory, (size_t)batch, sizeof *r->losses);
+    bool room = pxi_arena_whole(r->memory);
     px_status status = PX_OK;
     for (size_t e = 0; e < set->count && room && status == PX_OK; e++) {
         const px_extractor *x = set->extractors[e];
@@ -129,15 +130,7 @@ void px_reader_free(px_reader *r)
         if (r->scratch && r->scratch[e])
             r->set->extractors[e]->kind->scratch_free(r->scratch[e]);
     }
-    free(r->capacity);
-    free(r->rows);
-    free(r->rejected);
-    free(r->scratch);
-    free(r->seconds);
-    free(r->facts);
-    free(r->predictions);
-    free(r->bad);
-    free(r->losses);
+    pxi_arena_free(r->memory);
     free(r);
 }
 

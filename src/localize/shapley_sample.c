@@ -11,6 +11,7 @@
  */
 #include "localize/shapley_inside.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 
 #include <internal/rng.h>
@@ -65,6 +66,7 @@ typedef struct sample_run {
     pxi_game *game;
     const px_shapley_sampling *options;
     const px_shapley_pair *pair;
+    px_arena *memory; /* of all arrays */
     sample_unit *units;
     sample_scratch *scratch;
     int64_t players;      /* channels that are not zero */
@@ -322,46 +324,27 @@ static px_status sample_rounds(sample_run *run, px_shapley_estimate *estimate, p
 
 /* --- the call -------------------------------------------------------------------------------- */
 
-static void sample_done(sample_run *run)
-{
-    for (int w = 0; run->scratch && w < pxi_pass_lanes(run->game->masked); w++) {
-        free(run->scratch[w].drawn);
-        free(run->scratch[w].units);
-        free(run->scratch[w].u);
-        free(run->scratch[w].utilities);
-        free(run->scratch[w].rows);
-    }
-    free(run->scratch);
-    free(run->units);
-    free(run->means);
-    free(run->largest);
-    free(run->run);
-    free(run->cut);
-}
-
 static px_status sample_allocate(sample_run *run, px_error *err)
 {
     const size_t channels = run->game->channels, rows = (size_t)pxi_game_rows(run->game);
     const size_t orders = 2 * (size_t)run->pairs_per_job;
-    bool ok = true;
-    run->units = pxi_calloc(channels, sizeof *run->units);
-    run->means = pxi_calloc(ROUND_PAIRS * channels, sizeof *run->means);
-    run->largest = pxi_calloc(ROUND_PAIRS, sizeof *run->largest);
-    run->run = pxi_calloc(ROUND_PAIRS, sizeof *run->run);
-    run->cut = pxi_calloc(ROUND_PAIRS, sizeof *run->cut);
+    run->memory = pxi_arena_new();
+    run->units = pxi_arena_alloc(run->memory, channels, sizeof *run->units);
+    run->means = pxi_arena_alloc(run->memory, ROUND_PAIRS * channels, sizeof *run->means);
+    run->largest = pxi_arena_alloc(run->memory, ROUND_PAIRS, sizeof *run->largest);
+    run->run = pxi_arena_alloc(run->memory, ROUND_PAIRS, sizeof *run->run);
+    run->cut = pxi_arena_alloc(run->memory, ROUND_PAIRS, sizeof *run->cut);
     const int lanes = pxi_pass_lanes(run->game->masked);
-    run->scratch = pxi_calloc((size_t)lanes, sizeof *run->scratch);
+    run->scratch = pxi_arena_alloc(run->memory, (size_t)lanes, sizeof *run->scratch);
     for (int w = 0; run->scratch && w < lanes; w++) {
         sample_scratch *t = &run->scratch[w];
-        t->drawn = pxi_calloc(channels, sizeof *t->drawn);
-        t->units = pxi_calloc(orders * (channels + 1), sizeof *t->units);
-        t->u = pxi_calloc(orders * (channels + 1), sizeof *t->u);
-        t->utilities = pxi_calloc(rows, sizeof *t->utilities);
-        t->rows = pxi_calloc(rows, sizeof *t->rows);
-        ok = ok && t->drawn && t->units && t->u && t->utilities && t->rows;
+        t->drawn = pxi_arena_alloc(run->memory, channels, sizeof *t->drawn);
+        t->units = pxi_arena_alloc(run->memory, orders * (channels + 1), sizeof *t->units);
+        t->u = pxi_arena_alloc(run->memory, orders * (channels + 1), sizeof *t->u);
+        t->utilities = pxi_arena_alloc(run->memory, rows, sizeof *t->utilities);
+        t->rows = pxi_arena_alloc(run->memory, rows, sizeof *t->rows);
     }
-    ok = ok && run->units && run->means && run->largest && run->run && run->cut && run->scratch;
-    return ok ? PX_OK : pxi_no_memory(err);
+    return pxi_arena_whole(run->memory) ? PX_OK : pxi_no_memory(err);
 }
 
 /* The first row, with everything, and the last, with nothing. */
@@ -429,6 +412,6 @@ px_status pxi_shapley_sample(px_shapley *s, size_t layer, const px_shapley_sampl
         run.units[c].active = !run.game->null[c];
     PX_THEN(status, pxi_pass_each(run.game->masked, 1, NULL, ends_job, &run, err));
     PX_THEN(status, sample_rounds(&run, estimate, err));
-    sample_done(&run);
+    pxi_arena_free(run.memory);
     return status;
 }

@@ -8,6 +8,7 @@
  */
 #include "localize/suspicious.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 
 #include <internal/localize.h>
@@ -25,6 +26,7 @@ typedef struct baseline {
     size_t list_count;
     int64_t k;
     /* of the class at hand */
+    px_arena *memory;     /* of all arrays */
     uint8_t *mark;        /* [neurons]: FREE, LISTED or DRAWN */
     int64_t *free_units;  /* [layers] */
     int64_t *share;       /* [layers] neurons in the lists; then how many are wanted */
@@ -43,27 +45,15 @@ static px_status baseline_init(baseline *b, px_error *err)
     size_t room = layers * PX_MAX(b->list_count, 1);
     if (b->list_count > 0)
         room += b->lists[0]->count;
-    b->mark = pxi_calloc(neurons, sizeof *b->mark);
-    b->free_units = pxi_calloc(layers, sizeof *b->free_units);
-    b->share = pxi_calloc(layers, sizeof *b->share);
-    b->layers = pxi_calloc(room, sizeof *b->layers);
-    b->pick = pxi_calloc(neurons, sizeof *b->pick);
-    b->from = pxi_calloc(neurons, sizeof *b->from);
-    b->drawn = pxi_calloc(neurons, sizeof *b->drawn);
-    return b->mark && b->free_units && b->share && b->layers && b->pick && b->from && b->drawn
-               ? PX_OK
-               : pxi_no_memory(err);
-}
-
-static void baseline_done(baseline *b)
-{
-    free(b->mark);
-    free(b->free_units);
-    free(b->share);
-    free(b->layers);
-    free(b->pick);
-    free(b->from);
-    free(b->drawn);
+    b->memory = pxi_arena_new();
+    b->mark = pxi_arena_alloc(b->memory, neurons, sizeof *b->mark);
+    b->free_units = pxi_arena_alloc(b->memory, layers, sizeof *b->free_units);
+    b->share = pxi_arena_alloc(b->memory, layers, sizeof *b->share);
+    b->layers = pxi_arena_alloc(b->memory, room, sizeof *b->layers);
+    b->pick = pxi_arena_alloc(b->memory, neurons, sizeof *b->pick);
+    b->from = pxi_arena_alloc(b->memory, neurons, sizeof *b->from);
+    b->drawn = pxi_arena_alloc(b->memory, neurons, sizeof *b->drawn);
+    return pxi_arena_whole(b->memory) ? PX_OK : pxi_no_memory(err);
 }
 
 /* The spectrum's layer of a listed neuron. */
@@ -240,7 +230,7 @@ px_status px_suspicious_random(const px_spectrum *spectrum, const px_suspicious 
     PX_THEN(status, pxi_suspicious_start(spectrum, PXI_RANDOM, lists[0]->star,
                                          classes * (size_t)b.k, &list, &names, err));
     PX_THEN(status, baseline_draw(&b, options, list, names, err));
-    baseline_done(&b);
+    pxi_arena_free(b.memory);
     free(names);
     return PX_GIVE(status, list, out, px_suspicious_free);
 }

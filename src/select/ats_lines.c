@@ -7,6 +7,7 @@
  */
 #include "select/ats_lines.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "select/lazy_greedy.h"
 
@@ -135,7 +136,8 @@ static void class_begin(ats_class *c, int own)
 /* --- the order ------------------------------------------------------------------------------- */
 
 typedef struct ats {
-    ats_class one; /* the class that is being looked at */
+    px_arena *memory; /* of all arrays */
+    ats_class one;    /* the class that is being looked at */
     const int32_t *predicted;
     const int64_t *items;
     int64_t count;
@@ -151,34 +153,25 @@ static void ats_done(ats *a)
 {
     for (size_t i = 0; a->one.lines && i < a->one.line_count; i++)
         free(a->one.lines[i].covered.piece);
-    free(a->one.lines);
-    free(a->members);
-    free(a->taken);
-    free(a->gains);
-    free(a->lengths);
-    free(a->is_taken);
-    free(a->chosen);
-    free(a->others);
-    free(a->sure);
-    free(a->nowhere);
+    pxi_arena_free(a->memory);
 }
 
 static bool ats_init(ats *a)
 {
     const size_t others = (size_t)a->one.classes - 1, n = (size_t)a->count + 1;
     a->one.line_count = others * (others - 1) / 2;
-    a->one.lines = pxi_calloc(a->one.line_count, sizeof *a->one.lines);
-    a->members = pxi_calloc(n, sizeof *a->members);
-    a->taken = pxi_calloc(n, sizeof *a->taken);
-    a->gains = pxi_calloc(n, sizeof *a->gains);
-    a->lengths = pxi_calloc(n, sizeof *a->lengths);
-    a->is_taken = pxi_calloc(n, sizeof *a->is_taken);
-    a->chosen = pxi_calloc(n, sizeof *a->chosen);
-    a->others = pxi_calloc(n, sizeof *a->others);
-    a->sure = pxi_calloc(n, sizeof *a->sure);
-    a->nowhere = pxi_calloc(n, sizeof *a->nowhere);
-    return a->one.lines && a->members && a->taken && a->gains && a->lengths && a->is_taken &&
-           a->chosen && a->others && a->sure && a->nowhere;
+    a->memory = pxi_arena_new();
+    a->one.lines = pxi_arena_alloc(a->memory, a->one.line_count, sizeof *a->one.lines);
+    a->members = pxi_arena_alloc(a->memory, n, sizeof *a->members);
+    a->taken = pxi_arena_alloc(a->memory, n, sizeof *a->taken);
+    a->gains = pxi_arena_alloc(a->memory, n, sizeof *a->gains);
+    a->lengths = pxi_arena_alloc(a->memory, n, sizeof *a->lengths);
+    a->is_taken = pxi_arena_alloc(a->memory, n, sizeof *a->is_taken);
+    a->chosen = pxi_arena_alloc(a->memory, n, sizeof *a->chosen);
+    a->others = pxi_arena_alloc(a->memory, n, sizeof *a->others);
+    a->sure = pxi_arena_alloc(a->memory, n, sizeof *a->sure);
+    a->nowhere = pxi_arena_alloc(a->memory, n, sizeof *a->nowhere);
+    return pxi_arena_whole(a->memory);
 }
 
 /* Members of the class that are not sure; the others go where they belong. */

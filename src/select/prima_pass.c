@@ -5,6 +5,7 @@
  * through the unchanged network. What is kept of a mutant's prediction is sums. They grow in the
  * order of the mutants, and each belongs to one input: who adds to them does not matter.
  */
+#include "base/arena.h"
 #include "base/memory.h"
 #include "select/prima.h"
 #include <internal/pass.h>
@@ -38,6 +39,7 @@ typedef struct prima_run {
     /* the block at hand */
     int64_t first, count;
     pxi_prima_rule rule; /* of networks */
+    px_arena *memory;    /* of the blocks */
     float *inputs;       /* [block][floats] */
     double *p;           /* [block][classes] */
     int32_t *predicted;
@@ -113,13 +115,14 @@ static px_status runner_blocks(prima_run *r, px_error *err)
     r->block = PX_MIN(PX_MIN(fits, BLOCK_MOST), r->pass->count);
     r->block = (r->block + r->batch - 1) / r->batch * r->batch;
     const size_t block = (size_t)r->block;
-    r->inputs = pxi_calloc(block, r->floats * sizeof *r->inputs);
-    r->p = pxi_calloc(block, r->classes * sizeof *r->p);
-    r->predicted = pxi_calloc(block, sizeof *r->predicted);
-    r->sums = pxi_calloc(block, sizeof *r->sums);
-    r->wrong = pxi_calloc(block, r->classes * sizeof *r->wrong);
-    r->features = pxi_calloc(block, PXI_PRIMA_WIDTH * sizeof *r->features);
-    return r->inputs && r->p && r->predicted && r->sums && r->wrong && r->features
+    r->memory = pxi_arena_new();
+    r->inputs = pxi_arena_alloc(r->memory, block, r->floats * sizeof *r->inputs);
+    r->p = pxi_arena_alloc(r->memory, block, r->classes * sizeof *r->p);
+    r->predicted = pxi_arena_alloc(r->memory, block, sizeof *r->predicted);
+    r->sums = pxi_arena_alloc(r->memory, block, sizeof *r->sums);
+    r->wrong = pxi_arena_alloc(r->memory, block, r->classes * sizeof *r->wrong);
+    r->features = pxi_arena_alloc(r->memory, block, PXI_PRIMA_WIDTH * sizeof *r->features);
+    return pxi_arena_whole(r->memory)
                ? PX_OK
                : pxi_no_memory_for(err, "%" PRId64 " inputs at a time", r->block);
 }
@@ -355,12 +358,7 @@ px_status pxi_prima_run(const pxi_prima_pass *pass, px_error *err)
     }
     pxi_pass_close(r.changed);
     pxi_pass_close(r.lanes);
-    free(r.inputs);
-    free(r.p);
-    free(r.predicted);
-    free(r.sums);
-    free(r.wrong);
-    free(r.features);
+    pxi_arena_free(r.memory);
     free(r.patches);
     return status;
 }

@@ -5,6 +5,7 @@
  */
 #include "semantics/paths_inside.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 
 #include <internal/bank.h>
@@ -110,6 +111,7 @@ typedef struct calibration {
     px_mutations rules;
     int64_t rule_count, images, done;
     bool known[PX_PATH_MODE_COUNT];
+    px_arena *memory;     /* of the arrays but the next */
     double *similarities; /* [modes][images * rules] */
     float *pixels, *inputs;
     int64_t *labels;
@@ -200,11 +202,12 @@ static px_status calibration_room(calibration *c, px_error *err)
                                &pairs))
         return pxi_no_memory_for(err, "%lld images; see --limit", (long long)c->images);
     c->similarities = pxi_calloc(pairs, sizeof *c->similarities);
-    c->pixels = pxi_calloc(size, sizeof *c->pixels);
-    c->inputs = pxi_calloc(rows, size * sizeof *c->inputs);
-    c->labels = pxi_calloc(rows, sizeof *c->labels);
-    c->found = pxi_calloc(rows, sizeof *c->found);
-    return c->similarities && c->pixels && c->inputs && c->labels && c->found
+    c->memory = pxi_arena_new();
+    c->pixels = pxi_arena_alloc(c->memory, size, sizeof *c->pixels);
+    c->inputs = pxi_arena_alloc(c->memory, rows, size * sizeof *c->inputs);
+    c->labels = pxi_arena_alloc(c->memory, rows, sizeof *c->labels);
+    c->found = pxi_arena_alloc(c->memory, rows, sizeof *c->found);
+    return c->similarities && pxi_arena_whole(c->memory)
                ? PX_OK
                : pxi_no_memory_for(err, "%lld images; see --limit", (long long)c->images);
 }
@@ -244,10 +247,7 @@ px_status px_calibrate(px_paths *paths, px_path_judge *judge, const px_dataset *
     }
     free(images);
     free(c.similarities);
-    free(c.pixels);
-    free(c.inputs);
-    free(c.labels);
-    free(c.found);
+    pxi_arena_free(c.memory);
     return status;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "semantics/concepts_inside.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "base/worker_pool.h"
 #include "semantics/exemplar_level.h"
@@ -53,6 +54,7 @@ typedef struct survey {
     const px_dataset *set;
     const px_concepts_options *options;
     px_pool *pool;
+    px_arena *memory;            /* of the arrays */
     int64_t images, step_images; /* all of the data; how many are looked at */
     survey_pass pass;
     int digit; /* of the levels */
@@ -147,18 +149,9 @@ static px_status survey_image(void *context, int worker, int64_t index, px_error
 
 static void survey_close(survey *s)
 {
-    for (int i = 0; s->workers && i < s->worker_count; i++) {
-        survey_worker *w = &s->workers[i];
-        pxi_look_free(w->look);
-        free(w->pixels);
-        free(w->values);
-        free(w->plane);
-        free(w->widths);
-        free(w->counts);
-    }
-    free(s->workers);
-    free(s->totals);
-    free(s->picks);
+    for (int i = 0; s->workers && i < s->worker_count; i++)
+        pxi_look_free(s->workers[i].look);
+    pxi_arena_free(s->memory);
     pxi_pool_free(s->pool);
 }
 
@@ -167,22 +160,21 @@ static px_status survey_open(survey *s, px_error *err)
     const px_concepts *c = s->c;
     PX_TRY(pxi_pool_new(s->options->threads, &s->pool, err));
     s->worker_count = pxi_pool_threads(s->pool);
-    s->workers = pxi_calloc((size_t)s->worker_count, sizeof *s->workers);
-    s->totals = pxi_calloc(c->count, sizeof *s->totals);
-    s->picks = pxi_calloc(c->count, sizeof *s->picks);
-    bool good = s->workers && s->totals && s->picks;
-    for (int i = 0; good && i < s->worker_count; i++) {
+    s->memory = pxi_arena_new();
+    s->workers = pxi_arena_alloc(s->memory, (size_t)s->worker_count, sizeof *s->workers);
+    s->totals = pxi_arena_alloc(s->memory, c->count, sizeof *s->totals);
+    s->picks = pxi_arena_alloc(s->memory, c->count, sizeof *s->picks);
+    for (int i = 0; s->workers && i < s->worker_count; i++) {
         survey_worker *w = &s->workers[i];
         w->least = INFINITY;
         w->most = -INFINITY;
-        w->pixels = pxi_calloc(c->floats, sizeof *w->pixels);
-        w->values = pxi_calloc(c->floats, sizeof *w->values);
-        w->plane = pxi_calloc(c->pixels, sizeof *w->plane);
-        w->widths = pxi_calloc(survey_widths(c), sizeof *w->widths);
-        w->counts = pxi_calloc(c->count, sizeof *w->counts);
-        good = w->pixels && w->values && w->plane && w->widths && w->counts;
+        w->pixels = pxi_arena_alloc(s->memory, c->floats, sizeof *w->pixels);
+        w->values = pxi_arena_alloc(s->memory, c->floats, sizeof *w->values);
+        w->plane = pxi_arena_alloc(s->memory, c->pixels, sizeof *w->plane);
+        w->widths = pxi_arena_alloc(s->memory, survey_widths(c), sizeof *w->widths);
+        w->counts = pxi_arena_alloc(s->memory, c->count, sizeof *w->counts);
     }
-    return good ? PX_OK : pxi_no_memory(err);
+    return pxi_arena_whole(s->memory) ? PX_OK : pxi_no_memory(err);
 }
 
 /* Looks have the facts in them: they are made anew when those have changed. */

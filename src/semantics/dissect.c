@@ -7,6 +7,7 @@
  */
 #include "semantics/dissect_inside.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "semantics/mask.h"
 #include "semantics/unit_stream.h"
@@ -20,6 +21,7 @@ enum { PLACES = 64 };
 
 typedef struct slot {
     pxi_look *look;
+    px_arena *memory; /* of the arrays */
     float *pixels, *plane;
     uint8_t *mask;
     uint64_t *bits;   /* of the mask */
@@ -147,16 +149,16 @@ static px_status slot_open(const dissect_run *run, slot *s, px_error *err)
     const px_concepts *c = run->c;
     const size_t layers = run->out->layer_count;
     PX_TRY(pxi_look_new(c->h, c->w, &c->facts, &s->look, err));
-    s->pixels = pxi_calloc(c->floats, sizeof *s->pixels);
-    s->plane = pxi_calloc(c->pixels, sizeof *s->plane);
-    s->mask = pxi_calloc(c->pixels, 1);
-    s->bits = pxi_calloc(run->words, sizeof *s->bits);
-    s->places = pxi_calloc(PLACES * c->count * run->words, sizeof *s->places);
-    s->upsamplers = pxi_calloc(layers, sizeof(pxi_upsampler *));
-    s->area = pxi_calloc(c->count, sizeof *s->area);
-    s->units = pxi_calloc(run->out->unit_count, (1 + c->count) * sizeof *s->units);
-    if (!s->pixels || !s->plane || !s->mask || !s->bits || !s->places || !s->upsamplers ||
-        !s->area || !s->units)
+    s->memory = pxi_arena_new();
+    s->pixels = pxi_arena_alloc(s->memory, c->floats, sizeof *s->pixels);
+    s->plane = pxi_arena_alloc(s->memory, c->pixels, sizeof *s->plane);
+    s->mask = pxi_arena_alloc(s->memory, c->pixels, 1);
+    s->bits = pxi_arena_alloc(s->memory, run->words, sizeof *s->bits);
+    s->places = pxi_arena_alloc(s->memory, PLACES * c->count * run->words, sizeof *s->places);
+    s->upsamplers = pxi_arena_alloc(s->memory, layers, sizeof(pxi_upsampler *));
+    s->area = pxi_arena_alloc(s->memory, c->count, sizeof *s->area);
+    s->units = pxi_arena_alloc(s->memory, run->out->unit_count, (1 + c->count) * sizeof *s->units);
+    if (!pxi_arena_whole(s->memory))
         return pxi_no_memory_for(err, "dissecting %zu units", run->out->unit_count);
     for (size_t i = 0; i < PLACES; i++)
         s->held[i] = -1;
@@ -175,14 +177,7 @@ static void slots_close(dissect_run *run)
         for (size_t l = 0; s->upsamplers && l < run->out->layer_count; l++)
             pxi_upsampler_free(s->upsamplers[l]);
         pxi_look_free(s->look);
-        free(s->pixels);
-        free(s->plane);
-        free(s->mask);
-        free(s->bits);
-        free(s->places);
-        free(s->upsamplers);
-        free(s->area);
-        free(s->units);
+        pxi_arena_free(s->memory);
     }
     free(run->slots);
 }

@@ -5,6 +5,7 @@
  */
 #include "semantics/virtual_unit.h"
 
+#include "base/arena.h"
 #include "base/ascending.h"
 #include "base/memory.h"
 #include "semantics/smooth.h"
@@ -105,50 +106,33 @@ static px_status workers_open(pxi_maker *m, px_error *err)
     const px_concepts *c = m->c;
     const size_t n = c->pixels, maps = (size_t)m->o.images * n;
     m->worker_count = pxi_pool_threads(m->threads);
-    m->workers = pxi_calloc((size_t)m->worker_count, sizeof *m->workers);
-    bool good = m->workers != NULL;
-    for (int i = 0; good && i < m->worker_count; i++) {
+    m->memory = pxi_arena_new();
+    m->workers = pxi_arena_alloc(m->memory, (size_t)m->worker_count, sizeof *m->workers);
+    for (int i = 0; m->workers && i < m->worker_count; i++) {
         pxi_maker_worker *w = &m->workers[i];
         PX_TRY(pxi_look_new(c->h, c->w, &c->facts, &w->look, err));
-        w->plane = pxi_calloc(n, sizeof *w->plane);
-        w->colour = pxi_calloc(n, sizeof *w->colour);
-        w->window = pxi_calloc(n, sizeof *w->window);
-        w->picture = pxi_calloc(c->floats, sizeof *w->picture);
-        w->scratch = pxi_calloc(pxi_smooth_scratch(c->h, c->w), sizeof *w->scratch);
-        w->main = pxi_calloc(maps, sizeof *w->main);
-        w->other = pxi_calloc(maps, sizeof *w->other);
-        w->mask = pxi_calloc(n, 1);
-        w->order = pxi_calloc((size_t)m->pool.count, sizeof *w->order);
-        w->best = pxi_calloc((size_t)m->o.exemplars, sizeof *w->best);
-        w->score = pxi_calloc((size_t)m->o.exemplars, sizeof *w->score);
-        w->counts = pxi_calloc(1, sizeof *w->counts);
-        w->total = pxi_calloc(1, sizeof *w->total);
-        good = w->plane && w->colour && w->window && w->picture && w->scratch && w->main &&
-               w->other && w->mask && w->order && w->best && w->score && w->counts && w->total;
+        w->plane = pxi_arena_alloc(m->memory, n, sizeof *w->plane);
+        w->colour = pxi_arena_alloc(m->memory, n, sizeof *w->colour);
+        w->window = pxi_arena_alloc(m->memory, n, sizeof *w->window);
+        w->picture = pxi_arena_alloc(m->memory, c->floats, sizeof *w->picture);
+        w->scratch = pxi_arena_alloc(m->memory, pxi_smooth_scratch(c->h, c->w), sizeof *w->scratch);
+        w->main = pxi_arena_alloc(m->memory, maps, sizeof *w->main);
+        w->other = pxi_arena_alloc(m->memory, maps, sizeof *w->other);
+        w->mask = pxi_arena_alloc(m->memory, n, 1);
+        w->order = pxi_arena_alloc(m->memory, (size_t)m->pool.count, sizeof *w->order);
+        w->best = pxi_arena_alloc(m->memory, (size_t)m->o.exemplars, sizeof *w->best);
+        w->score = pxi_arena_alloc(m->memory, (size_t)m->o.exemplars, sizeof *w->score);
+        w->counts = pxi_arena_alloc(m->memory, 1, sizeof *w->counts);
+        w->total = pxi_arena_alloc(m->memory, 1, sizeof *w->total);
     }
-    return good ? PX_OK : pxi_no_memory(err);
+    return pxi_arena_whole(m->memory) ? PX_OK : pxi_no_memory(err);
 }
 
 static void maker_done(pxi_maker *m)
 {
-    for (int i = 0; m->workers && i < m->worker_count; i++) {
-        pxi_maker_worker *w = &m->workers[i];
-        pxi_look_free(w->look);
-        free(w->plane);
-        free(w->colour);
-        free(w->window);
-        free(w->picture);
-        free(w->scratch);
-        free(w->main);
-        free(w->other);
-        free(w->mask);
-        free(w->order);
-        free(w->best);
-        free(w->score);
-        free(w->counts);
-        free(w->total);
-    }
-    free(m->workers);
+    for (int i = 0; m->workers && i < m->worker_count; i++)
+        pxi_look_free(m->workers[i].look);
+    pxi_arena_free(m->memory);
     free(m->pool.items);
     free(m->pool.labels);
     free(m->pool.values);

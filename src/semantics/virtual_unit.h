@@ -2,6 +2,7 @@
 #ifndef PXI_SEMANTICS_VIRTUAL_UNIT_H
 #define PXI_SEMANTICS_VIRTUAL_UNIT_H
 
+#include "base/arena.h"
 #include "base/worker_pool.h"
 #include "semantics/concepts_inside.h"
 #include "semantics/exemplar_level.h"
@@ -95,6 +96,7 @@ typedef struct pxi_maker {
     size_t class_count;
     pxi_made_unit *made;
     px_virtual_units *out;
+    px_arena *memory; /* of the workers */
     pxi_maker_worker *workers;
     int worker_count;
     px_pool *threads;

@@ -6,8 +6,9 @@
  */
 #include "stats/boosted_trees.h"
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/ascending.h"
+#include "base/memory.h"
 #include "base/worker_pool.h"
 
 #include <internal/rng.h>
@@ -96,6 +97,7 @@ typedef struct boost_fit {
     size_t n, d;
     const pxi_boost_options *options;
     pxi_boosted *model;
+    px_arena *memory; /* of all that follows */
     uint8_t *bin;     /* [d][n] */
     float *threshold; /* [d][bins]: of bin b's upper end */
     int *bin_count;   /* [d] */
@@ -113,39 +115,28 @@ typedef struct boost_fit {
 
 static void boost_fit_done(boost_fit *f)
 {
-    free(f->bin);
-    free(f->threshold);
-    free(f->bin_count);
-    free(f->sorted);
-    free(f->score);
-    free(f->cell);
-    free(f->rows);
-    free(f->spare);
-    free(f->columns);
-    free(f->open);
-    free(f->next);
-    free(f->cuts);
+    pxi_arena_free(f->memory);
 }
 
 static px_status boost_fit_alloc(boost_fit *f, int workers, px_error *err)
 {
     const size_t n = f->n, d = f->d, bins = (size_t)f->options->bins;
     const size_t level = (size_t)1 << f->options->depth;
-    f->bin = n > 0 && d <= SIZE_MAX / n ? pxi_calloc(d * n, sizeof *f->bin) : NULL;
-    f->threshold = pxi_calloc(d, bins * sizeof *f->threshold);
-    f->bin_count = pxi_calloc(d, sizeof *f->bin_count);
-    f->sorted = pxi_calloc(n, (size_t)workers * sizeof *f->sorted);
-    f->score = pxi_calloc(n, sizeof *f->score);
-    f->cell = pxi_calloc(n, sizeof *f->cell);
-    f->rows = pxi_calloc(n, sizeof *f->rows);
-    f->spare = pxi_calloc(n, sizeof *f->spare);
-    f->columns = pxi_calloc(d, sizeof *f->columns);
-    f->open = pxi_calloc(level, sizeof *f->open);
-    f->next = pxi_calloc(level, sizeof *f->next);
-    f->cuts = pxi_calloc(d, level * sizeof *f->cuts);
+    f->memory = pxi_arena_new();
+    f->bin = pxi_arena_alloc(f->memory, d, n * sizeof *f->bin);
+    f->threshold = pxi_arena_alloc(f->memory, d, bins * sizeof *f->threshold);
+    f->bin_count = pxi_arena_alloc(f->memory, d, sizeof *f->bin_count);
+    f->sorted = pxi_arena_alloc(f->memory, n, (size_t)workers * sizeof *f->sorted);
+    f->score = pxi_arena_alloc(f->memory, n, sizeof *f->score);
+    f->cell = pxi_arena_alloc(f->memory, n, sizeof *f->cell);
+    f->rows = pxi_arena_alloc(f->memory, n, sizeof *f->rows);
+    f->spare = pxi_arena_alloc(f->memory, n, sizeof *f->spare);
+    f->columns = pxi_arena_alloc(f->memory, d, sizeof *f->columns);
+    f->open = pxi_arena_alloc(f->memory, level, sizeof *f->open);
+    f->next = pxi_arena_alloc(f->memory, level, sizeof *f->next);
+    f->cuts = pxi_arena_alloc(f->memory, d, level * sizeof *f->cuts);
     f->model->roots = pxi_calloc((size_t)f->options->trees, sizeof *f->model->roots);
-    if (f->bin && f->threshold && f->bin_count && f->sorted && f->score && f->cell && f->rows &&
-        f->spare && f->columns && f->open && f->next && f->cuts && f->model->roots)
+    if (pxi_arena_whole(f->memory) && f->model->roots)
         return PX_OK;
     return pxi_no_memory_for(err, "trees over %zu rows of %zu features", n, d);
 }

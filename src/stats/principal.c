@@ -7,6 +7,7 @@
  */
 #include "stats/principal.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "stats/distances.h"
 
@@ -223,36 +224,27 @@ px_status pxi_principal(const double *x, size_t n, size_t d, size_t k, uint64_t 
                         double *scores, double *variance, px_error *err)
 {
     principal_job job = {.n = n, .d = d, .k = PX_MIN(k + SPARE, d), .x = x};
+    px_arena *memory = pxi_arena_new();
     px_status status = PX_OK;
-    job.across = pxi_calloc(n * d, sizeof *job.across);
-    job.basis = pxi_calloc(job.k * d, sizeof *job.basis);
-    job.image = pxi_calloc(n * job.k, sizeof *job.image);
-    job.back = pxi_calloc(d * job.k, sizeof *job.back);
-    job.turned = pxi_calloc(PX_MAX(n, d) * job.k, sizeof *job.turned);
-    job.small = pxi_calloc(job.k * job.k, sizeof *job.small);
-    job.vectors = pxi_calloc(job.k * job.k, sizeof *job.vectors);
-    job.values = pxi_calloc(job.k, sizeof *job.values);
-    job.before = pxi_calloc(job.k, sizeof *job.before);
-    if (!job.across || !job.basis || !job.image || !job.back || !job.turned || !job.small ||
-        !job.vectors || !job.values || !job.before) {
+    job.across = pxi_arena_alloc(memory, n * d, sizeof *job.across);
+    job.basis = pxi_arena_alloc(memory, job.k * d, sizeof *job.basis);
+    job.image = pxi_arena_alloc(memory, n * job.k, sizeof *job.image);
+    job.back = pxi_arena_alloc(memory, d * job.k, sizeof *job.back);
+    job.turned = pxi_arena_alloc(memory, PX_MAX(n, d) * job.k, sizeof *job.turned);
+    job.small = pxi_arena_alloc(memory, job.k * job.k, sizeof *job.small);
+    job.vectors = pxi_arena_alloc(memory, job.k * job.k, sizeof *job.vectors);
+    job.values = pxi_arena_alloc(memory, job.k, sizeof *job.values);
+    job.before = pxi_arena_alloc(memory, job.k, sizeof *job.before);
+    if (pxi_arena_whole(memory)) {
+        transpose(x, n, d, job.across);
+        basis_start(&job, seed);
+        status = iterate(&job, k, pool, err);
+    } else {
         status =
             pxi_no_memory_for(err, "the principal components of %zu points of %zu values", n, d);
-        goto done;
     }
-    transpose(x, n, d, job.across);
-    basis_start(&job, seed);
-    status = iterate(&job, k, pool, err);
     if (status == PX_OK)
         job_scores(&job, k, scores, variance);
-done:
-    free(job.across);
-    free(job.basis);
-    free(job.image);
-    free(job.back);
-    free(job.turned);
-    free(job.small);
-    free(job.vectors);
-    free(job.values);
-    free(job.before);
+    pxi_arena_free(memory);
     return status;
 }

@@ -73,6 +73,7 @@ typedef struct pxi_tree_node {
 typedef struct pxi_tree_map { /* {0}: none */
     const pxi_sparse *sparse;
     double theta;
+    struct px_arena *memory;           /* of all arrays but the nodes */
     struct pxi_tree_key *keys, *spare; /* [n] */
     double *sorted;                    /* [2][n padded]: y in the tree's order */
     pxi_tree_node *node;

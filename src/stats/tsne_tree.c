@@ -6,6 +6,7 @@
  * the one to go on with if it is not opened. Eight points that are neighbours on the curve walk
  * together, and open a cell if any of them would have to: never less exact than one by one.
  */
+#include "base/arena.h"
 #include "base/memory.h"
 #include "base/wide.h"
 #include "stats/exp_log.h"
@@ -24,14 +25,8 @@ struct pxi_tree_key {
 
 void pxi_tree_map_done(pxi_tree_map *map)
 {
-    free(map->keys);
-    free(map->spare);
-    free(map->sorted);
+    pxi_arena_free(map->memory);
     free(map->node);
-    free(map->repulsion);
-    free(map->attraction);
-    free(map->normal);
-    free(map->divergence);
     *map = (pxi_tree_map){0};
 }
 
@@ -45,15 +40,15 @@ px_status pxi_tree_map_init(pxi_tree_map *map, const pxi_sparse *sparse, double 
 {
     const size_t n = sparse->n, groups = tree_groups(n);
     *map = (pxi_tree_map){.sparse = sparse, .theta = theta};
-    map->keys = pxi_calloc(n, sizeof *map->keys);
-    map->spare = pxi_calloc(n, sizeof *map->spare);
-    map->sorted = pxi_calloc(groups * GROUP, 2 * sizeof *map->sorted);
-    map->repulsion = pxi_calloc(n, 2 * sizeof *map->repulsion);
-    map->attraction = pxi_calloc(n, 2 * sizeof *map->attraction);
-    map->normal = pxi_calloc(groups, sizeof *map->normal);
-    map->divergence = pxi_calloc(groups, sizeof *map->divergence);
-    if (map->keys && map->spare && map->sorted && map->repulsion && map->attraction &&
-        map->normal && map->divergence)
+    map->memory = pxi_arena_new();
+    map->keys = pxi_arena_alloc(map->memory, n, sizeof *map->keys);
+    map->spare = pxi_arena_alloc(map->memory, n, sizeof *map->spare);
+    map->sorted = pxi_arena_alloc(map->memory, groups * GROUP, 2 * sizeof *map->sorted);
+    map->repulsion = pxi_arena_alloc(map->memory, n, 2 * sizeof *map->repulsion);
+    map->attraction = pxi_arena_alloc(map->memory, n, 2 * sizeof *map->attraction);
+    map->normal = pxi_arena_alloc(map->memory, groups, sizeof *map->normal);
+    map->divergence = pxi_arena_alloc(map->memory, groups, sizeof *map->divergence);
+    if (pxi_arena_whole(map->memory))
         return PX_OK;
     pxi_tree_map_done(map);
     return pxi_no_memory_for(err, "a tree of %zu points", n);

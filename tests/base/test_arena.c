@@ -25,7 +25,11 @@ static void test_blocks(void **state)
             assert_int_equal(blocks[i][k], i & 0xff);
     assert_string_equal(pxi_arena_strdup(arena, "word"), "word");
     assert_string_equal(pxi_arena_strndup(arena, "word", 2), "wo");
+    assert_true(pxi_arena_whole(arena));
     assert_null(pxi_arena_alloc(arena, SIZE_MAX, 2));
+    assert_non_null(pxi_arena_alloc(arena, 1, 1));
+    assert_false(pxi_arena_whole(arena) || pxi_arena_whole(NULL));
+    assert_null(pxi_arena_alloc(NULL, 1, 1));
     assert_null(pxi_arena_alloc(arena, SIZE_MAX, 1));
     pxi_arena_free(arena);
     pxi_arena_free(NULL);
