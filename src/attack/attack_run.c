@@ -14,8 +14,8 @@ static const size_t CHUNK_BYTES = (size_t)128 << 20; /* pixels that are held at 
 
 /* Results are handed out so many at a time: what is lost when a run is killed. Each worker fills
  * its seats about twice, so that few stand idle at the end of a chunk; searches that end at the
- * goal are shorter and do not end together, which takes four times as many. */
-enum { CHUNK_LEAST = 64, CHUNK_FILLS = 4, CHUNK_FILLS_EARLY = 16 };
+ * goal are shorter and do not end together, which takes many more. */
+enum { CHUNK_LEAST = 64, CHUNK_FILLS = 4, CHUNK_FILLS_EARLY = 64 };
 
 /* --- before the run -------------------------------------------------------------------------- */
 
