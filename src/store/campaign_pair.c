@@ -8,6 +8,7 @@
 
 #include <internal/preprocess.h>
 #include <internal/store.h>
+#include <internal/system.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,6 +83,8 @@ static px_status pair_one(const pairing *c, const place *places, int64_t i, int6
 {
     const size_t count = (size_t)px_dataset_count(c->originals);
     px_campaign_input in;
+    if (px_cancelled())
+        return px_fail(err, PX_E_CANCELLED, "cancelled after %" PRId64 " pairs", i);
     PX_TRY(px_campaign_read(c->campaign, input_id(c->set, i), &in, NULL, err));
     if (in.root == 0)
         return px_fail(err, PX_E_MISMATCH,
