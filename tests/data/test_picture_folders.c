@@ -282,7 +282,8 @@ static void test_bad_pictures(void **state)
     mkdir("empty", 0777);
     refuse("empty", NULL, PX_E_INPUT, "holds no data set");
     write_text("empty/pictures.tar.xz", "x"); /* what downloads are */
-    refuse("empty", NULL, PX_E_INPUT, "but an archive, which may be one: give 'empty/pictures.tar.xz'");
+    refuse("empty", NULL, PX_E_INPUT,
+           "but an archive, which may be one: give 'empty/pictures.tar.xz'");
     refuse("absent", NULL, PX_E_INPUT, "no such file");
     write_text("what.bin", "x");
     refuse("what.bin", NULL, PX_E_INPUT, "not a data set");
