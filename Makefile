@@ -91,7 +91,7 @@ format: ## clang-format every C file
 lint: ## layout, shell scripts, static analysis; whatever of it is installed
 	@$(sources) | xargs clang-format --dry-run -Werror
 	@python3 tests/base/include_order.py --quiet
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/setup scripts/demo scripts/make-deb; \
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/setup scripts/demo scripts/make-deb debian/tests/program debian/tests/library; \
 	    else echo 'lint: shellcheck is not installed, skipped'; fi
 	@if command -v cppcheck >/dev/null; then \
 	    cppcheck -j$$(nproc) --quiet --std=c11 --inline-suppr --error-exitcode=1 \
