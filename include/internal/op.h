@@ -27,6 +27,7 @@ typedef struct px_op_ctx {
     void *saved;         /* saved_bytes written by forward(), read by backward() */
     void *scratch;       /* scratch_bytes of garbage, for the length of one call */
     size_t saved_bytes, scratch_bytes; /* set by setup() */
+    bool copies; /* set by setup(): output 0 has input 0's bytes, for this node (see `view`) */
     px_arena *arena;                   /* setup() only */
     const px_graph *graph;             /* setup() only: what the file declares; NULL: no file */
 } px_op_ctx;

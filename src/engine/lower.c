@@ -199,7 +199,7 @@ static px_status lower_step(px_plan *plan, int s, px_error *err)
                            "initialisers of its own, its data of rank 2 to 4");
     const bool view_outputs = step->ctx.node->output_count == 1 ||
                               (step->ctx.node->output_count == 2 && step->ctx.node->outputs[1] < 0);
-    if (step->op->view && view_outputs && step->ctx.in[0].dtype == step->ctx.out[0].dtype &&
+    if ((step->op->view || step->ctx.copies) && view_outputs && step->ctx.in[0].dtype == step->ctx.out[0].dtype &&
         lower_may_alias(plan, step))
         return lower_view(plan, s, err);
     if (!plan->reference) {

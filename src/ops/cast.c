@@ -54,6 +54,7 @@ static px_status cast_setup_to(px_op_ctx *ctx, int64_t to, px_error *err)
     ((cast_params *)ctx->params)->to = (px_dtype)to;
     ctx->out[0].dtype = cast_is_half((px_dtype)to) ? PX_FLOAT32 : (px_dtype)to;
     ctx->out[0].shape = ctx->in[0].shape;
+    ctx->copies = ctx->in[0].dtype == (px_dtype)to; /* a half's weights are widened already */
     return PX_OK;
 }
 

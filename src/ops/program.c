@@ -182,6 +182,10 @@ static bool program_can_fold(program_builder *b, const px_op *op, const px_op_ct
 static px_status program_fold(program_builder *b, const px_op *op, px_op_ctx *ctx, px_error *err)
 {
     px_arena *arena = b->program->arena;
+    if ((op->view || ctx->copies) && ctx->out_count == 1 && ctx->in[0].data) {
+        ctx->out[0].data = ctx->in[0].data; /* large weights are not there twice */
+        return PX_OK;
+    }
     for (int i = 0; i < ctx->out_count; i++) {
         px_tensor *out = &ctx->out[i];
         out->data = NULL;

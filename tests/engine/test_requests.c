@@ -40,13 +40,13 @@ static small_net small_net_new(void)
 static void test_gradient_at_view(void **state)
 {
     (void)state;
-    static const char *const views[] = {"Identity", "Flatten", "Dropout", "Squeeze"};
+    static const char *const views[] = {"Identity", "Flatten", "Dropout", "Squeeze", "Cast"};
     for (size_t i = 0; i < PX_LEN(views); i++)
         for (int reference = 0; reference < 2; reference++) {
             net n; /* y = relu(view(x)) + 3 view(x)' where the second reads x itself */
             net_init(&n, i, "1,6");
             const float three[] = {3.0f};
-            const int a = net_add(&n, views[i], "", IN(V(n.x)));
+            const int a = net_add(&n, views[i], i == 4 ? "to=1" : "", IN(V(n.x)));
             const int r = net_add(&n, "Relu", "", IN(V(a)));
             const int m =
                 net_add(&n, "Mul", "", IN(V(n.x), V(net_tensor(&n, PX_FLOAT32, "1", three))));

@@ -1,6 +1,8 @@
 /* tests/engine/test_units.c - every other fast kernel against the plain C operators */
+#include "plan_helpers.h"
 #include "unit_compare.h"
 
+#include <internal/tensor.h>
 #include <stdio.h>
 
 static void test_pool(void **state)
@@ -224,13 +226,47 @@ static void test_matmul(void **state)
     }
 }
 
+/* Weights that a file has in half precision and casts, and views of weights, are in memory once. */
+static void test_weights_once(void **state)
+{
+    (void)state;
+    uint16_t half[12];
+    for (int i = 0; i < 12; i++)
+        half[i] = px_float_to_half((float)i * 0.25f - 1.0f);
+    net n;
+    net_init(&n, 900, "1,4");
+    const int w = net_tensor(&n, PX_FLOAT16, "3,4", half);
+    const int wide = net_add(&n, "Cast", "to=1", IN(V(w)));
+    const int same = net_add(&n, "Identity", "", IN(V(wide)));
+    const int rounded = net_add(&n, "Cast", "to=10", IN(V(same)));
+    const int y = net_add(&n, "Gemm", "transB=1", IN(V(n.x), V(rounded)));
+    px_model *model = net_take(&n, net_add(&n, "Add", "", IN(V(y), {.weight = "3"})));
+    const int kept[] = {w, wide, same, rounded};
+    px_plan_options options = px_plan_options_default();
+    options.keep = kept;
+    options.keep_count = PX_LEN(kept);
+    px_plan *plan = NULL;
+    px_session *session = open_plan(model, &options, &plan, "weights");
+    const float *at[PX_LEN(kept)];
+    for (size_t k = 0; k < PX_LEN(kept); k++) {
+        at[k] = px_session_view(session, kept[k]).data;
+        for (int i = 0; i < 12; i++)
+            assert_true(at[k][i] == (float)i * 0.25f - 1.0f);
+    }
+    assert_ptr_equal(at[1], at[0]);
+    assert_ptr_equal(at[2], at[0]);
+    assert_ptr_not_equal(at[3], at[0]); /* a cast that rounds makes numbers of its own */
+    close_plan(plan, session);
+    px_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pool),          cmocka_unit_test(test_global_pool),
         cmocka_unit_test(test_dense),         cmocka_unit_test(test_between),
         cmocka_unit_test(test_one_dimension), cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_matmul),        cmocka_unit_test(test_weights_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
