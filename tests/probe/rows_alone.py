@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rows of a batch are rows alone, on every layer of twelve architectures: rows_alone.py PLEXOR
+"""Rows of a batch are rows alone, on every layer of thirteen architectures: rows_alone.py PLEXOR
 
 torchvision's networks in small forms with random weights, exported by PyTorch; TAP. Without PyTorch
 there is nothing to export, and the test is skipped.
@@ -20,7 +20,7 @@ def networks():
     import torch
     from torch import nn
     from torchvision import models
-    from torchvision.models import convnext, densenet, efficientnet, swin_transformer, vision_transformer
+    from torchvision.models import convnext, densenet, resnet, swin_transformer, vision_transformer
 
     class Encoder(nn.Module):
         def __init__(self):
@@ -44,6 +44,7 @@ def networks():
         return convnext.ConvNeXt([block(16, 32, 1), block(32, 64, 1), block(64, None, 1)], num_classes=5)
 
     yield "resnet18", models.resnet18(num_classes=5), 32, False
+    yield "resnet50", resnet.ResNet(resnet.Bottleneck, [1, 1, 1, 1], 5, width_per_group=16), 32, False
     yield "mobilenet_v2", models.mobilenet_v2(num_classes=5, width_mult=0.25), 32, False
     yield "mobilenet_v3", models.mobilenet_v3_small(num_classes=5, width_mult=0.5), 32, False
     yield "efficientnet_b0", models.efficientnet_b0(num_classes=5), 32, False
@@ -94,7 +95,7 @@ def traces(plexor, path, folder, batch, neurons):
 
 def main(plexor):
     import numpy as np
-    print("1..12")
+    print("1..13")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for number, (network, path) in enumerate(export(folder), 1):
