@@ -182,6 +182,10 @@ static px_status connect_private(px_campaign *campaign, px_error *err)
     if (code == SQLITE_OK && campaign->mode == PX_CAMPAIGN_RESUME &&
         px_campaign_is(campaign->folder)) {
         code = sqlite3_open_v2(campaign->file, &from, SQLITE_OPEN_READONLY, NULL);
+        if (code == SQLITE_OK) { /* after a crash one rank recovers it, and the others wait */
+            sqlite3_busy_timeout(from, BUSY_MS);
+            code = sql_touch(from);
+        }
         sqlite3_backup *copy =
             code == SQLITE_OK ? sqlite3_backup_init(campaign->db, "main", from, "main") : NULL;
         if (copy) {
