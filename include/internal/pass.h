@@ -70,7 +70,7 @@ enum { PXI_LEFT_ARRAYS = 40 };
 typedef struct pxi_left {
     int64_t each, count; /* of items, where these are run: filled in */
     int64_t beside;      /* jobs that every rank does */
-    bool in_turn; /* jobs are few, short and alike: dealt out without asking who has time */
+    bool in_turn;        /* jobs are few, short and alike: dealt out without asking who has time */
     struct {
         void *base; /* NULL: none */
         size_t size;

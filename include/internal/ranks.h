@@ -61,6 +61,9 @@ px_status pxi_ranks_first(const char *what, px_status status, int64_t job, uint6
 px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const void *mine,
                          size_t size, char **all, size_t *sizes, px_error *err);
 
+/* Of bytes that another rank sent: moves on behind what it takes. False: there are not so many. */
+bool pxi_ranks_take(void *to, size_t bytes, const char **from, size_t *size);
+
 /* Together: the sums of all ranks' numbers, for all. */
 px_status pxi_ranks_add(const char *what, px_status status, uint64_t *numbers, size_t count,
                         px_error *err);

@@ -307,6 +307,16 @@ px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const 
     return status;
 }
 
+bool pxi_ranks_take(void *to, size_t bytes, const char **from, size_t *size)
+{
+    if (bytes > *size)
+        return false;
+    memcpy(to, *from, bytes);
+    *from += bytes;
+    *size -= bytes;
+    return true;
+}
+
 px_status pxi_ranks_add(const char *what, px_status status, uint64_t *numbers, size_t count,
                         px_error *err)
 {

@@ -1,5 +1,6 @@
 /* src/cover/row_reader.c - rows of all extractors from one forward pass */
 #include <internal/graph.h>
+#include <internal/ranks.h>
 #include <internal/row_reader.h>
 
 #include "base/arena.h"
@@ -272,27 +273,17 @@ void pxi_reader_pack(const px_reader *r, px_text *to)
     }
 }
 
-static bool reader_take(void *to, size_t bytes, const char **from, size_t *size)
-{
-    if (bytes > *size)
-        return false;
-    memcpy(to, *from, bytes);
-    *from += bytes;
-    *size -= bytes;
-    return true;
-}
-
 bool pxi_reader_unpack(px_reader *r, const char **bytes, size_t *size)
 {
-    if (!reader_take(&r->filled, sizeof r->filled, bytes, size) || r->filled < 0 ||
+    if (!pxi_ranks_take(&r->filled, sizeof r->filled, bytes, size) || r->filled < 0 ||
         r->filled > r->batch)
         return false;
     const size_t filled = (size_t)r->filled;
-    bool good = reader_take(r->facts, filled * sizeof *r->facts, bytes, size);
+    bool good = pxi_ranks_take(r->facts, filled * sizeof *r->facts, bytes, size);
     for (size_t e = 0; good && e < r->set->count; e++) {
         const size_t width = (size_t)r->set->extractors[e]->width;
-        good = reader_take(r->rejected[e], filled * sizeof **r->rejected, bytes, size) &&
-               reader_take(r->rows[e], filled * width * sizeof **r->rows, bytes, size);
+        good = pxi_ranks_take(r->rejected[e], filled * sizeof **r->rejected, bytes, size) &&
+               pxi_ranks_take(r->rows[e], filled * width * sizeof **r->rows, bytes, size);
     }
     return good;
 }

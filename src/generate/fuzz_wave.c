@@ -17,6 +17,7 @@
 #include "base/memory.h"
 
 #include <internal/mutate.h>
+#include <internal/ranks.h>
 #include <internal/row_reader.h>
 #include <math.h>
 #include <stdlib.h>
@@ -327,16 +328,6 @@ static px_status wave_pack(void *context, int64_t job, px_text *to, px_error *er
     return PX_OK;
 }
 
-static bool wave_take(void *to, size_t bytes, const char **from, size_t *size)
-{
-    if (bytes > *size)
-        return false;
-    memcpy(to, *from, bytes);
-    *from += bytes;
-    *size -= bytes;
-    return true;
-}
-
 static px_status wave_unpack(void *context, int64_t job, const char *bytes, size_t size,
                              px_error *err)
 {
@@ -347,7 +338,7 @@ static px_status wave_unpack(void *context, int64_t job, const char *bytes, size
     for (size_t i = first; good && i < PX_MIN(first + batch, loop->fresh_count); i++) {
         pxi_wave_item *item = &loop->items[loop->fresh[i]];
         wave_left left;
-        good = wave_take(&left, sizeof left, &bytes, &size) &&
+        good = pxi_ranks_take(&left, sizeof left, &bytes, &size) &&
                left.made.entry < loop->rule.all.set->entry_count;
         if (!good)
             break;
@@ -359,8 +350,8 @@ static px_status wave_unpack(void *context, int64_t job, const char *bytes, size
         item->made.drawn.styles = loop->rule.all.styles;
         item->verdict = left.verdict;
         memcpy(item->tried, left.tried, sizeof item->tried);
-        good = !item->made.valid || wave_take(loop->pixels + loop->fresh[i] * loop->rule.size,
-                                              loop->rule.size, &bytes, &size);
+        good = !item->made.valid || pxi_ranks_take(loop->pixels + loop->fresh[i] * loop->rule.size,
+                                                   loop->rule.size, &bytes, &size);
         rows |= item->made.valid;
     }
     if (good && rows && fuzz->cover)

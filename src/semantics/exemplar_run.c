@@ -255,49 +255,52 @@ static void layer_pack(const search *s, size_t layer, px_text *to)
                           units * k * (size_t)l->info.h * (size_t)l->info.w * sizeof *l->maps);
 }
 
-static const char *take(void *to, size_t size, const char *from)
-{
-    memcpy(to, from, size);
-    return from + size;
-}
-
-static void layer_unpack(search *s, size_t layer, const char *from)
+/* Where it is as long as it was packed. */
+static bool layer_unpack(search *s, size_t layer, const char *from, size_t size)
 {
     tally *t = &s->tallies[layer];
     pxi_exemplar_units *l = &s->out->layers[layer];
     const size_t units = (size_t)l->info.units, k = (size_t)s->k;
-    for (size_t u = 0; u < units; u++) {
+    bool good = true;
+    for (size_t u = 0; good && u < units; u++) {
         pxi_level_total other, *total = &s->total[layer][u];
-        from = take(&other, sizeof other, from);
-        for (size_t i = 0; i < PXI_LEVEL_BINS; i++)
+        good = pxi_ranks_take(&other, sizeof other, &from, &size);
+        for (size_t i = 0; good && i < PXI_LEVEL_BINS; i++)
             total->bin[i] += other.bin[i];
-        total->beyond = PX_MIN(total->beyond, other.beyond);
+        if (good)
+            total->beyond = PX_MIN(total->beyond, other.beyond);
     }
-    for (size_t u = 0; u < units && s->pass == 0; u++) {
+    for (size_t u = 0; good && u < units && s->pass == 0; u++) {
         float least, most, score;
         int64_t not_finite, filled, item;
-        from = take(&least, sizeof least, from);
-        from = take(&most, sizeof most, from);
-        from = take(&not_finite, sizeof not_finite, from);
-        from = take(&filled, sizeof filled, from);
-        for (int64_t j = 0; j < filled; j++) {
-            (void)take(&score, sizeof score, from + (size_t)j * sizeof score);
-            (void)take(&item, sizeof item, from + k * sizeof score + (size_t)j * sizeof item);
+        good = pxi_ranks_take(&least, sizeof least, &from, &size) &&
+               pxi_ranks_take(&most, sizeof most, &from, &size) &&
+               pxi_ranks_take(&not_finite, sizeof not_finite, &from, &size) &&
+               pxi_ranks_take(&filled, sizeof filled, &from, &size) && filled <= s->k &&
+               size >= k * (sizeof score + sizeof item);
+        for (int64_t j = 0; good && j < filled; j++) {
+            memcpy(&score, from + (size_t)j * sizeof score, sizeof score);
+            memcpy(&item, from + k * sizeof score + (size_t)j * sizeof item, sizeof item);
             best_add(&t->best[u], s->k, score, item);
         }
+        if (!good)
+            break;
         from += k * (sizeof score + sizeof item);
+        size -= k * (sizeof score + sizeof item);
         t->least[u] = PX_MIN(t->least[u], least);
         t->most[u] = PX_MAX(t->most[u], most);
         t->not_finite[u] += not_finite;
     }
     const size_t floats = s->pass == 1 ? units * k * (size_t)l->info.h * (size_t)l->info.w : 0;
-    for (size_t i = 0; i < floats; i++) {
+    for (size_t i = 0; good && i < floats; i++) {
         uint32_t bits, own;
-        from = take(&bits, sizeof bits, from);
+        good = pxi_ranks_take(&bits, sizeof bits, &from, &size);
         memcpy(&own, &l->maps[i], sizeof own);
-        own |= bits;
+        if (good)
+            own |= bits;
         memcpy(&l->maps[i], &own, sizeof own);
     }
+    return good && size == 0;
 }
 
 static px_status layer_swap(search *s, size_t layer, px_error *err)
@@ -311,8 +314,8 @@ static px_status layer_swap(search *s, size_t layer, px_error *err)
     status = pxi_ranks_swap("what units show", status, 0, px_text_get(&mine), mine.length, &all,
                             sizes, err);
     for (int r = 0; status == PX_OK && r < pxi_rank_count(); r++)
-        if (r != pxi_rank())
-            layer_unpack(s, layer, all + (size_t)r * mine.length);
+        if (r != pxi_rank() && !layer_unpack(s, layer, all + (size_t)r * mine.length, sizes[r]))
+            status = px_fail(err, PX_E_INTERNAL, "what another rank's units show cannot be read");
     px_text_done(&mine);
     free(sizes);
     free(all);

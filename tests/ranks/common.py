@@ -24,7 +24,7 @@ def steady(text):
     """JSON of a command without times, sizes of memory and the words it was started with."""
     def strip(value):
         if isinstance(value, dict):
-            return {k: strip(v) for k, v in value.items() if not re.search("second|rate|per_s|command|threads|memory|rss", k)}
+            return {k: strip(v) for k, v in value.items() if not re.search("second|rate|per_s|command|threads|memory|rss|^fre$", k)}
         return [strip(v) for v in value] if isinstance(value, list) else value
     return strip(json.loads(text))
 

@@ -62,7 +62,10 @@ def mpirun(folder, hosts):
 def same_results(folder):
     for words in (["eval", NET, "--data", "digits", "--limit", "2000"],
                   ["cover", NET, "--data", "digits", "--limit", "2000", "--criteria", "nc,kmnc,nlc", "--train", "digits"],
-                  ["attack", NET, "--data", "digits", "--limit", "200", "--method", "pgd"]):
+                  ["attack", NET, "--data", "digits", "--limit", "200", "--method", "pgd"],
+                  ["train", "--arch", "lenet1", "--data", "digits", "--train-limit", "320", "--test-limit", "100", "--epochs", "1",
+                   "-o", folder + "/net.onnx"],
+                  ["fuzz", NET, "--data", "digits", "--limit", "200", "--seeds", "40", "--turns", "100", "--fresh", "-o", folder + "/run.campaign"]):
         alone, all_three = call([PLEXOR, *words, "--json", "-q"]), call([*mpirun(folder, HOSTS), PLEXOR, *words, "--json", "-q"])
         assert alone.returncode == 0 == all_three.returncode, (alone.stderr, all_three.stderr)
         lines = [json.dumps(steady(done.stdout), indent=1).splitlines() for done in (alone, all_three)]
