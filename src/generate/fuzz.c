@@ -307,6 +307,7 @@ static px_status fuzz_make(px_fuzz *fuzz, px_error *err)
     PX_TRY(pxi_fuzz_forward_open(fuzz, err));
     PX_TRY(fuzz->engine->open(fuzz, &fuzz->state, err));
     PX_TRY(px_campaign_last(fuzz->campaign, &last, err));
+    PX_TRY(pxi_ranks_agree("the inputs that the campaign has", (uint64_t)last, err));
     return last == 0 ? fuzz_begin(fuzz, err) : fuzz_go_on(fuzz, err);
 }
 

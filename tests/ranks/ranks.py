@@ -178,6 +178,11 @@ def campaign_of_one(folder):
     done = two_folders(folder, [*words, "--limit", "1500", "--method", "pgd", "--steps", "200", "--resume"])
     assert done.returncode == 2, done
     assert "differs in the inputs that the campaign has" in done.stderr, done.stderr
+    fuzz = [PLEXOR, "fuzz", os.path.abspath(NET), "--data", "digits", "--limit", "60", "--turns", "5", "-j", "1", "-q"]
+    assert call([*fuzz, "-o", a + "/fuzz.campaign"]).returncode == 0
+    assert call([*fuzz, "--seeds", "9", "-o", folder + "/b/fuzz.campaign"]).returncode == 0
+    done = two_folders(folder, [PLEXOR, "fuzz", "--resume", "--turns", "9", "-q", "-j", "1", "-o", "fuzz.campaign"])
+    assert done.returncode == 2 and re.search("rank 1 on '.*' differs in the inputs that the campaign has", done.stderr), done.stderr
 
 
 def main():
