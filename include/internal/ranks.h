@@ -85,10 +85,10 @@ bool pxi_ranks_deal_next(int64_t *number); /* false: none is left */
 void pxi_ranks_deal_end(void);
 
 /* In the environment the number of a descriptor: the process then does all that one of several
- * does, though it is alone, and writes there what it would have sent and how many seconds of its
- * work would have been divided. For 'plexor plan'. */
+ * does, though it is alone, and writes there how many bytes it would have sent, the most memory
+ * that this took, and how many seconds of its work would have been divided. For 'plexor plan'. */
 #define PXI_REHEARSAL "PLEXOR_REHEARSAL"
-#define PXI_REHEARSAL_FORMAT "%" PRIu64 " %.9f\n"
+#define PXI_REHEARSAL_FORMAT "%" PRIu64 " %" PRIu64 " %.9f\n"
 
 /* --- the plug-in --------------------------------------------------------------------------------
  *

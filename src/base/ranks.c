@@ -47,8 +47,8 @@ static struct {
 /* For 'plexor plan': a process that does as one of several does, though it is the only one, and
  * tells what it would have sent, and how long it was at work that would be divided. */
 static struct {
-    int fd; /* where it tells; 0: it does not */
-    uint64_t bytes;
+    int fd;                  /* where it tells; 0: it does not */
+    uint64_t bytes, buffers; /* buffers: the most at a time */
     double since, last, divided_s;
     int64_t first, end; /* that are dealt */
 } rehearsal;
@@ -90,7 +90,8 @@ static void rehearse_dealt(void)
 
 static void rehearsal_end(void)
 {
-    dprintf(rehearsal.fd, PXI_REHEARSAL_FORMAT, rehearsal.bytes, rehearsal.divided_s);
+    dprintf(rehearsal.fd, PXI_REHEARSAL_FORMAT, rehearsal.bytes, rehearsal.buffers,
+            rehearsal.divided_s);
 }
 
 static const pxi_ranks_plugin *rehearsal_begin(void)
@@ -281,6 +282,8 @@ px_status pxi_ranks_swap(const char *what, px_status status, int64_t job, const 
         total += sizes[r];
         most = PX_MAX(most, sizes[r]);
     }
+    rehearsal.buffers =
+        PX_MAX(rehearsal.buffers, size + total + PX_MIN(total, (size_t)PIECE_BYTES));
     status = PX_NEW(now, count, err);
     if (status == PX_OK)
         status = PX_NEW(got, total + 1, err);

@@ -238,6 +238,11 @@ static px_status plan_open_data(plan *p, px_error *err)
     return PX_OK;
 }
 
+static double sample_s(const px_run_sample *sample)
+{
+    return sample->divided_s + sample->own_s;
+}
+
 static px_status plan_run(plan *p, const char *program, int64_t inputs, px_run_sample *best,
                           px_error *err)
 {
@@ -246,12 +251,13 @@ static px_status plan_run(plan *p, const char *program, int64_t inputs, px_run_s
     PX_TRY(words ? PX_OK : pxi_no_memory(err));
     PX_TRY(px_run_measure(program, words, inputs, &sample, err));
     p->runs++;
-    if (best->inputs != inputs || sample.divided_s + sample.own_s < best->divided_s + best->own_s)
+    if (best->inputs != inputs || sample_s(&sample) < sample_s(best))
         *best = sample; /* whatever else the machine did only adds */
     return PX_OK;
 }
 
-/* More and more inputs until a run takes long enough; then that and a quarter of it once more. */
+/* More and more inputs until a run takes so much longer than the one before that their difference
+ * counts, and not what every run begins with; then both once more. */
 static px_status plan_measure(plan *p, px_error *err)
 {
     enum { FIRST = 256 };
@@ -267,9 +273,9 @@ static px_status plan_measure(plan *p, px_error *err)
     for (;; inputs = PX_MIN(4 * inputs, all)) {
         few = more;
         PX_TRY(plan_run(p, program, inputs, &more, err));
-        const double took = more.divided_s + more.own_s;
-        const bool enough =
-            few.inputs && (took > 0.3 * p->measure_s || px_clock_s() - start > 0.5 * p->measure_s);
+        const double elapsed = px_clock_s() - start;
+        const bool enough = few.inputs && (sample_s(&more) - sample_s(&few) > 0.3 * p->measure_s ||
+                                           elapsed > 1.5 * p->measure_s);
         if (enough || inputs == all)
             break;
     }

@@ -133,17 +133,18 @@ static px_status measure_spawn(const char *program, char *const *words, int tell
 static px_status measure_told(FILE *told, double seconds, const struct rusage *used,
                               px_run_sample *out, px_error *err)
 {
-    uint64_t bytes;
+    uint64_t bytes, buffers;
     double divided_s;
     rewind(told);
-    if (fscanf(told, "%" SCNu64 " %lf", &bytes, &divided_s) != 2)
+    if (fscanf(told, "%" SCNu64 " %" SCNu64 " %lf", &bytes, &buffers, &divided_s) != 3)
         return px_fail(err, PX_E_INTERNAL, "the run did not say what it did");
     out->divided_s = divided_s;
     out->own_s = fmax(seconds - divided_s, 0.0);
     out->processor_s = 1e-6 * (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) +
                        (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec);
     out->traffic = (double)bytes;
-    out->memory = 1024.0 * (double)used->ru_maxrss;
+    /* Without what goes between ranks, which grows otherwise: px_run_predict() adds that. */
+    out->memory = 1024.0 * (double)used->ru_maxrss - (double)buffers;
     return PX_OK;
 }
 

@@ -35,8 +35,8 @@ def really(words):
         child.returncode = status
         assert status == 0, words
         told.seek(0)
-        traffic = int(told.read().split()[0])
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, traffic / 2**20
+        traffic, buffers, _ = map(float, told.read().split())
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024 - buffers / 2**20, traffic / 2**20
 
 
 def near(one, other, factor, what):
