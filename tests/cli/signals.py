@@ -24,7 +24,8 @@ import time
 import zlib
 
 ALLOWED_S = 1.0
-WAITING = 3.0  # a disk that is waited for uses no processor: times as long, and as the machine is slow
+BUSY_S, BUSY_SHARE = 30.0, 0.25  # of a machine that does other things for a quarter of its time
+TICKS = os.sysconf("SC_CLK_TCK")
 SEED = int(os.environ.get("PLEXOR_SIGNAL_SEED", str(time.time_ns() % 10**9)))
 DONE, TROUBLE = 0, 3
 
@@ -119,25 +120,30 @@ def run(plexor, work, *args):
     assert done.returncode == 0, f"{args}: {done.returncode} {done.stderr}"
 
 
-def slowness():
-    """How many times longer than it should a spin of known length takes."""
-    cpu, wall = time.process_time(), time.monotonic()
-    while time.process_time() - cpu < 0.2:
-        pass
-    return max(1.0, (time.monotonic() - wall) / 0.2)
+def machine():
+    """Seconds of the processors that are used here, since the machine was started, and those in which one had nothing
+    to do."""
+    ours = {f"cpu{number}" for number in os.sched_getaffinity(0)}
+    with open("/proc/stat", encoding="ascii") as stat:
+        lines = [line.split() for line in stat]
+    ticks = [[int(t) for t in line[1:9]] for line in lines if line[0] in ours]
+    return sum(map(sum, ticks)) / TICKS, sum(t[3] for t in ticks) / TICKS
 
 
-def is_late(seconds, used):
-    if seconds <= ALLOWED_S:
-        return False
-    return used > ALLOWED_S or seconds > ALLOWED_S * WAITING * slowness()
+def is_late(seconds, used, since):
+    """`since`: the machine() of the signal."""
+    if seconds <= ALLOWED_S or used > ALLOWED_S:
+        return seconds > ALLOWED_S
+    now = machine()
+    total, idle = now[0] - since[0], now[1] - since[1]
+    return seconds > BUSY_S or total - idle - used < BUSY_SHARE * total
 
 
 def used_by(pid):
     """Seconds of processors, of all threads."""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
         fields = stat.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def used_by_children():
@@ -146,8 +152,8 @@ def used_by_children():
 
 
 def interrupt(plexor, work, line, number, after):
-    """Runs a command and interrupts it: how long it went on, on the clock and of processors; its status, None: it
-    had to be killed; its stderr; whether it was done before."""
+    """Runs a command and interrupts it: how long it went on, on the clock and of processors, whether that is too
+    long; its status, None: it had to be killed; its stderr; whether it was done before."""
     before = used_by_children()
     process = subprocess.Popen([plexor, *line], cwd=work, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
@@ -157,6 +163,7 @@ def interrupt(plexor, work, line, number, after):
         pass
     early = process.poll() is not None
     used = 0.0 if early else used_by(process.pid)
+    since = machine()
     start = time.monotonic()
     if not early:
         process.send_signal(number)
@@ -168,7 +175,8 @@ def interrupt(plexor, work, line, number, after):
         _, said = process.communicate()
         status = None
     seconds = time.monotonic() - start
-    return seconds, used_by_children() - before - used, status, said, early
+    used = used_by_children() - before - used
+    return seconds, used, not early and is_late(seconds, used, since), status, said, early
 
 
 def leftovers(work):
@@ -201,12 +209,12 @@ def main():
                      "DEEP": "deep.onnx", "NOISE": noise, "FOUND": "found"}
             kind = chance.choice((signal.SIGINT, signal.SIGTERM))
             line = [names.get(w, w.replace("OUT", f"out{number}_{turn}")) for w in text.split()]
-            seconds, used, status, said, early = interrupt(plexor, work, line, kind, after)
+            seconds, used, late, status, said, early = interrupt(plexor, work, line, kind, after)
             took.append("ended by itself" if early else f"{seconds:.2f} s ({used:.2f})")
             wanted = statuses if isinstance(statuses, tuple) else (statuses,)
             if early and turn == 0:
                 problems.append(f"ended by itself with {status}: {said.strip()[:300]}")
-            elif not early and is_late(seconds, used):
+            elif late:
                 problems.append(f"{seconds:.2f} s after the signal, {used:.2f} of processors")
             if turn == 0 and status == -kind:
                 continue  # before main(): nothing had begun
