@@ -51,10 +51,16 @@ function resistance(context: Context): string {
     return ` Noise of at most ${fraction(attack.eps)}, made to mislead it, leaves ${(100 * attack.robust_accuracy).toFixed(1)}% of ${count(attack.count)} inputs right.`;
 }
 
+/* What the doctor calls an error puts all other figures in doubt. */
+function doubt(context: Context): string {
+    const worst = context.report.doctor?.findings?.find((finding) => finding.level === "error");
+    return worst ? `Look at this first: ${worst.sentence}. ` : "";
+}
+
 /* How right it is, what breaks it, what is left under attack: a sentence each. */
 function verdict(context: Context): Child {
     const kind = context.report.verdict ?? "none";
-    const told = context.report.results ? failing(context.report.gates ?? []) + correctness(context) + breakage(context) + resistance(context) : "Nothing was measured.";
+    const told = context.report.results ? doubt(context) + failing(context.report.gates ?? []) + correctness(context) + breakage(context) + resistance(context) : "Nothing was measured.";
     return h("div", { class: `verdict ${kind}` }, h("span", { class: "badge" }, icon(kind), WORDS[kind] ?? kind), h("p", null, told));
 }
 

@@ -357,6 +357,7 @@ export const CASES = [
         await page.locator("#data summary").click();
         assert.match(await text(page, "#data .file-names"), /test\/coat\/0007\.png.*and 1 more/s);
         assert.match(await text(page, "#data"), /the data have 9 classes/);
+        assert.match(await text(page, "#summary .verdict"), /Look at this first: 3 files cannot be read\. /);
     }],
 
     ["label suspects have pictures and file names", {}, async (page) => {
