@@ -263,6 +263,7 @@ static void claim_parameter(const px_study *study, study_document *doc, ds_group
     const size_t count = parameter_ladder(group, own, ladder);
     const int64_t size = ladder_size(study, ladder, count);
     double before = UNKNOWN;
+    bool same = true;
     for (size_t i = 0; i < count; i++) {
         const double at = ladder[i] == DS_SENSOR ? own : ds_methods[ladder[i]].value;
         const double value = value_at(study, DS_LENET5, DS_CLEAN, ladder[i], &errors, size);
@@ -276,10 +277,13 @@ static void claim_parameter(const px_study *study, study_document *doc, ds_group
         if (!isnan(before) && (value > 0.0 || before > 0.0)) { /* none says nothing */
             const bool flat = flat_from > 0.0 && at > flat_from;
             c.run++;
-            c.held += flat ? fabs(value - before) <= 0.05 * fmax(value, before) : value >= before;
+            c.held += flat ? fabs(value - before) <= 0.05 * fmax(value, before) : value > before;
+            same &= value == before;
         }
         before = value;
     }
+    if (same && c.run > 0)
+        px_text_add(&c.evidence, " (all alike: it never came into play)");
     pxi_claim_end(&c, doc, text);
 }
 
