@@ -101,7 +101,7 @@ static px_status indexing_check(const indexing *job, const char *folder, const c
     pxi_source *found = NULL;
     PX_TRY(pxi_index_find(folder, stem, job->split, &found, why, sizeof why, err));
     if (!found)
-        return px_fail(err, PX_E_INPUT, "%s", *why ? why : "the index was not found again");
+        return px_fail(err, PX_E_IO, "%s", *why ? why : "the index was not found again");
     snprintf(out->kind, sizeof out->kind, "%s", found->kind);
     out->count = found->count;
     out->class_count = found->class_count;

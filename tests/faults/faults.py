@@ -62,6 +62,7 @@ COMMANDS = [
      [], ["out.csv", "out.state", "out.svg"]),
     ("select", ["select", MODEL, *DATA, "--budget", "5", "-o", "out.csv"], [], ["out.csv"]),
     ("select folder", ["select", MODEL, *DATA, "--by", "gini,random", "--budget", "5", "-o", "out"], ["--fresh"], []),
+    ("select part", ["select", MODEL, *DATA, "--budget", "5", "--shard", "1/2", "--state", "out.state"], [], ["out.state"]),
     ("explain", ["explain", MODEL, "3", "--data", "digits", "--bank", "words/bank.jsonl", "--steps", "2", "-o", "out.png"], [], ["out.png"]),
     ("calibrate", ["calibrate", MODEL, "--data", "digits", "--bank", "words/bank.jsonl", "--images", "2", "--steps", "2", "-o", "out.json"], [], ["out.json"]),
     ("synthesize", ["synthesize", MODEL, *DATA, *PAIRS, "-o", "out"], ["--fresh"], []),
