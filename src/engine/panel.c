@@ -339,7 +339,7 @@ PANEL_INLINE void panel_tile(const panel_strip *s, const float *a, float *c, int
         const float *x[8];
         PANEL_UNROLL
         for (int r = 0; r < rows; r++)
-            x[r] = a + g->a_at[at + r] + g->taps[t];
+            x[r] = a + (g->a_at[at + r] + g->taps[t]); /* each may lie outside */
         panel_multiply(x, s->k, s->b + g->rows[t] * vectors * LANES, sum, rows, vectors);
     }
     if (!gathers)
