@@ -1,5 +1,5 @@
 /* fuzz/fuzz_bank.c - banks of descriptions: JSON lines from strangers */
-#include "semantics/bank_inside.h"
+#include "describe/bank_internal.h"
 
 #include <internal/bank.h>
 #include <stdlib.h>

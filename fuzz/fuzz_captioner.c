@@ -3,7 +3,7 @@
  * NPZ files, as lists of members (zip_members.h). What is read must be able to tell something, or
  * say why not.
  */
-#include "semantics/captioner_inside.h"
+#include "describe/captioner_internal.h"
 #include "zip_members.h"
 
 #include <stdlib.h>

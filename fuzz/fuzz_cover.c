@@ -2,8 +2,8 @@
  *
  * Both are NPZ files, as lists of members (zip_members.h).
  */
-#include "cover/cover_inside.h"
-#include "cover/profile_inside.h"
+#include "cover/cover_internal.h"
+#include "cover/profile_internal.h"
 #include "zip_members.h"
 
 #include <internal/profile.h>

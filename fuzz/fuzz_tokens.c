@@ -3,8 +3,8 @@
  * The first byte chooses the kind. Then come the vocabulary, the merges and a text, with a byte
  * 0xff (which is in no UTF-8) between them.
  */
-#include "semantics/tokenizer.h"
-#include "semantics/unicode_class.h"
+#include "text/tokenizer.h"
+#include "text/unicode_class.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* fuzz/fuzz_vectors.c - files of word vectors */
-#include "semantics/vector_text.h"
+#include "text/vector_text.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""make_unicode.py >src/semantics/unicode_table.h - what tokenisers ask of Unicode, as small tables
+"""make_unicode.py >src/text/unicode_table.h - what tokenisers ask of Unicode, as small tables
 
 Classes of characters (general category, merged to the eight that are asked for), lower case, and what is left of a
 character after canonical decomposition without its non-spacing marks. Hangul syllables are computed, not listed.
@@ -67,7 +67,7 @@ def print_rows(rows):
 
 def main():
     out = list(bare_rows())
-    print(f"""/* src/semantics/unicode_table.h - what tokenisers ask of Unicode {unicodedata.unidata_version}
+    print(f"""/* src/text/unicode_table.h - what tokenisers ask of Unicode {unicodedata.unidata_version}
  *
  * Made by scripts/make_unicode.py from Python's unicodedata; read by unicode_class.c only.
  */

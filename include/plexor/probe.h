@@ -164,6 +164,14 @@ PX_API px_status px_probe_observer(void *watch, int value, const px_view *view, 
 PX_API px_status px_probe_seed(const px_probe *probe, px_session *session, size_t layer,
                                int64_t neuron, int64_t sample, float weight, px_error *err);
 
+/* What is known of an input beside its row. */
+typedef struct px_input_facts {
+    int64_t index;    /* in the data set as opened */
+    int64_t label;    /* -1: none */
+    int predicted;    /* -1: no classifier, or scores that are not numbers */
+    float confidence; /* its probability, for selectors; NaN where nobody asked, or none */
+} px_input_facts;
+
 typedef struct px_gradient_neuron { /* a layer of a probe, and a neuron of it */
     size_t layer;
     int64_t unit;

@@ -25,13 +25,6 @@ PX_BEGIN_DECLS
 
 /* --- rows: what is read of inputs ------------------------------------------------------------ */
 
-typedef struct px_input_facts {
-    int64_t index;    /* in the data set as opened */
-    int64_t label;    /* -1: none */
-    int predicted;    /* -1: no classifier, or scores that are not numbers */
-    float confidence; /* its probability, for selectors; NaN where nobody asked, or none */
-} px_input_facts;
-
 typedef struct px_rows {
     int64_t count, width;
     const float *values;         /* [count][width] */

@@ -1,5 +1,5 @@
 /* src/assess/assess.c - options and results of an assessment */
-#include "assess/assess_inside.h"
+#include "assess/assess_internal.h"
 
 #include <assert.h>
 #include <math.h>

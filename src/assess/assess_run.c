@@ -5,7 +5,7 @@
  * once more. Terms are kept by pair and metric and summed in order of pairs, whatever the number of
  * workers.
  */
-#include "assess/assess_inside.h"
+#include "assess/assess_internal.h"
 
 #include "base/memory.h"
 #include <internal/pass.h>

@@ -1,5 +1,5 @@
 /* src/assess/clever.c - options of CLEVER, and what it came to in numbers */
-#include "assess/clever_inside.h"
+#include "assess/clever_internal.h"
 
 #include "base/memory.h"
 

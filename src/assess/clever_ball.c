@@ -5,7 +5,7 @@
  * is left out, and each gets a sign (Barthe et al., Annals of Probability 33, 2005). Linf: each
  * value by itself.
  */
-#include "assess/clever_inside.h"
+#include "assess/clever_internal.h"
 
 #include <internal/rng.h>
 #include <math.h>

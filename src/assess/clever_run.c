@@ -6,7 +6,7 @@
  * and block, so that the number of workers does not matter. Fits are jobs of their own. All that is
  * kept for fits is bounded: inputs are taken in chunks.
  */
-#include "assess/clever_inside.h"
+#include "assess/clever_internal.h"
 
 #include "base/memory.h"
 #include <internal/pass.h>

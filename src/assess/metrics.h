@@ -2,7 +2,7 @@
 #ifndef PXI_ASSESS_METRICS_H
 #define PXI_ASSESS_METRICS_H
 
-#include "assess/assess_inside.h"
+#include "assess/assess_internal.h"
 
 #define PXI_METRICS(X) \
     X(mr)              \

@@ -1,5 +1,5 @@
 /* src/attack/attack_run.c - a run over all inputs: plan, chunks, workers */
-#include "attack/attack_inside.h"
+#include "attack/attack_internal.h"
 
 #include "base/memory.h"
 

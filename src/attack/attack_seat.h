@@ -2,7 +2,7 @@
 #ifndef PXI_ATTACK_ATTACK_SEAT_H
 #define PXI_ATTACK_ATTACK_SEAT_H
 
-#include "attack/attack_inside.h"
+#include "attack/attack_internal.h"
 
 typedef enum pxi_seat_phase {
     SEAT_EMPTY,

@@ -1,5 +1,5 @@
 /* src/attack/attack_sum.c - what an attack came to, in numbers */
-#include "attack/attack_inside.h"
+#include "attack/attack_internal.h"
 
 #include "base/memory.h"
 

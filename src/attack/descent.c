@@ -6,7 +6,7 @@
  * direction is g/|g| and the projection shortens the difference to eps. Projecting comes first,
  * then the range. With a target the loss at the target goes down.
  */
-#include "attack/attack_inside.h"
+#include "attack/attack_internal.h"
 
 #include <internal/engine.h>
 #include <math.h>

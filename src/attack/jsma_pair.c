@@ -4,7 +4,7 @@
  * the product of those two, and a p whose bound does not exceed the best found so far is passed
  * over.
  */
-#include "attack/attack_inside.h"
+#include "attack/attack_internal.h"
 
 static float pair_score(float alpha, float beta, bool free)
 {

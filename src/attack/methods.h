@@ -5,7 +5,7 @@
 #ifndef PXI_ATTACK_METHODS_H
 #define PXI_ATTACK_METHODS_H
 
-#include "attack/attack_inside.h"
+#include "attack/attack_internal.h"
 
 #define PXI_ATTACKS(X) \
     X(fgsm)            \

@@ -1,6 +1,6 @@
 /* src/check/check.c - an examination from beginning to end */
 #include "check/check_criteria.h"
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <internal/bank.h>
 #include <internal/check.h>

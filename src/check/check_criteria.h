@@ -3,12 +3,12 @@
 #ifndef PXI_CHECK_CRITERIA_H
 #define PXI_CHECK_CRITERIA_H
 
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <plexor/cover.h>
 
-/* Cheap ones that see every layer; the second list learns nothing from training data. Each with nlc,
- * unless its covariances are too large to be held. */
+/* Cheap ones that see every layer; the second list learns nothing from training data. Each with
+ * nlc, unless its covariances are too large to be held. */
 #define PXI_CRITERIA_ALL "nc,kmnc,nbc,snac,tknc,tknp"
 #define PXI_CRITERIA_UNTAUGHT "nc,tknc,tknp"
 #define PXI_CRITERION_COVARIANCES ",nlc"

@@ -11,7 +11,7 @@
  * A result with another key, or whose files are not as it says, is made again.
  */
 #include "base/memory.h"
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include "base/file.h"
 #include "base/folder_mark.h"

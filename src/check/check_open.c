@@ -2,7 +2,7 @@
  *
  * What cannot be examined is refused here, before any work, with what to do about it.
  */
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <internal/bank.h>
 #include <internal/data.h>

@@ -2,7 +2,7 @@
  *
  * Found out once, and only where a stage wants it: float data are read for it.
  */
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <math.h>
 

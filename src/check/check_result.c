@@ -1,5 +1,5 @@
 /* src/check/check_result.c - reading the results of stages */
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <internal/check.h>
 #include <internal/field.h>

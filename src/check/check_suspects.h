@@ -2,7 +2,7 @@
 #ifndef PXI_CHECK_SUSPECTS_H
 #define PXI_CHECK_SUSPECTS_H
 
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <plexor/localize.h>
 

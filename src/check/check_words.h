@@ -2,7 +2,7 @@
 #ifndef PXI_CHECK_WORDS_H
 #define PXI_CHECK_WORDS_H
 
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <plexor/bank.h>
 

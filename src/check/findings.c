@@ -5,7 +5,7 @@
  * replay, export and assess have one folder to look at. Faults that nearly repeat others stay
  * where they are.
  */
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <internal/mutate.h>
 #include <internal/preprocess.h>

@@ -1,5 +1,5 @@
 /* src/check/gates.c - what must hold: thresholds, and the verdict */
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <errno.h>
 #include <internal/check.h>

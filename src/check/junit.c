@@ -1,5 +1,5 @@
 /* src/check/junit.c - the verdict for CI servers: JUnit XML, a test case per gate and per stage */
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include "base/file.h"
 #include "base/utf8.h"

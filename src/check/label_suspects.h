@@ -2,7 +2,7 @@
 #ifndef PXI_CHECK_LABEL_SUSPECTS_H
 #define PXI_CHECK_LABEL_SUSPECTS_H
 
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #define PXI_SUSPECTS_FILE "label_suspects.csv"
 

@@ -4,7 +4,7 @@
  * mutant follow from the data and its chain (generate/fuzz_recording.c), so that they are made
  * again here. What attacks change are features themselves: of those there is no recording.
  */
-#include "check/page_inside.h"
+#include "check/page_internal.h"
 
 #include "base/base64.h"
 

@@ -2,7 +2,7 @@
  *
  * Results name inputs by their place. Which of them the page shows, a stage's view says.
  */
-#include "check/page_inside.h"
+#include "check/page_internal.h"
 
 #include <internal/graph.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* src/check/page_neurons.c - neurons on the page: the values of all for the map, and where those in
  * the table are active
  */
-#include "check/page_inside.h"
+#include "check/page_internal.h"
 
 #include "check/check_suspects.h"
 

@@ -1,5 +1,5 @@
 /* src/check/page_origin.c - where the page's numbers come from: stages, assumptions, files */
-#include "check/page_inside.h"
+#include "check/page_internal.h"
 
 #include <internal/check.h>
 #include <internal/field.h>

@@ -1,8 +1,8 @@
 /* src/check/page_pictures.c - thumbnails of inputs in one sprite sheet */
-#include "check/page_inside.h"
+#include "check/page_internal.h"
 
 #include "base/arena.h"
-#include "semantics/mask.h"
+#include "describe/mask.h"
 
 #include <internal/data.h>
 #include <stdlib.h>

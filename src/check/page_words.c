@@ -3,7 +3,7 @@
  * A page is sent to others: paths on it are as the user gave them, and absolute ones, which say
  * where somebody's home is and hold on no other machine, from their last folder on.
  */
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * its own. The first ones of each stage are measured: metrics are means.
  */
 #include "base/ascending.h"
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <internal/assess.h>
 #include <internal/closeness.h>

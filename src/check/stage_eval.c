@@ -1,7 +1,7 @@
 /* src/check/stage_eval.c - how often the network is right, for which classes, and how sure it is
  */
 #include "base/file.h"
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 #include "check/label_suspects.h"
 
 #include <internal/data.h>

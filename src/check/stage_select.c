@@ -4,7 +4,7 @@
  * measured to be better on unchanged inputs (docs/studies). Where there are labels, all are
  * compared by the faults they would have found.
  */
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #include <internal/fault_curve.h>
 #include <internal/graph.h>

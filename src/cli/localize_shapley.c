@@ -5,6 +5,7 @@
 #include "cli/cli_terms.h"
 #include "cli/localize_print.h"
 
+#include <internal/shapley_tally.h>
 #include <inttypes.h>
 #include <math.h>
 #include <plexor/attack.h>

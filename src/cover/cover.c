@@ -1,5 +1,5 @@
 /* src/cover/cover.c - criteria for a network: chosen, prepared, asked */
-#include "cover/cover_inside.h"
+#include "cover/cover_internal.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* src/cover/cover_run.c - a data set for a cover, whole or a shard of it, with a growth curve */
-#include "cover/cover_inside.h"
+#include "cover/cover_internal.h"
 #include <internal/block_run.h>
 
 #include "base/memory.h"

@@ -4,7 +4,7 @@
  * the criteria with their settings and counts) and the criteria's arrays under "ID/". Nothing in it
  * tells when, where or on how many threads it was made, so equal states are equal bytes.
  */
-#include "cover/cover_inside.h"
+#include "cover/cover_internal.h"
 
 #include "base/memory.h"
 #include <internal/npz_meta.h>

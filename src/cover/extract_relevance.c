@@ -1,9 +1,9 @@
 /* src/cover/extract_relevance.c - rows of relevance and activations, for NPC */
 #include "cover/extract_relevance.h"
 
+#include "attribute/lrp.h"
 #include "base/memory.h"
-#include "cover/lrp.h"
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 
 #include <internal/probe.h>
 #include <internal/text.h>

@@ -7,7 +7,7 @@
  */
 #include "base/exact.h"
 #include "base/memory.h"
-#include "cover/profile_inside.h"
+#include "cover/profile_internal.h"
 
 #include <internal/cover.h>
 #include <internal/profile.h>

@@ -4,7 +4,7 @@
  * set. Rejected rows are left out.
  */
 #include "base/memory.h"
-#include "cover/profile_inside.h"
+#include "cover/profile_internal.h"
 
 #include <internal/cover.h>
 #include <internal/profile.h>

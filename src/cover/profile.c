@@ -4,7 +4,7 @@
  * "ranges" section are called LAYER/min, LAYER/max, LAYER/mean and LAYER/m2, those of the first
  * "traces" section traces, labels and predictions; those of further sections have "N:" before.
  */
-#include "cover/profile_inside.h"
+#include "cover/profile_internal.h"
 
 #include "base/memory.h"
 #include <internal/npz_meta.h>

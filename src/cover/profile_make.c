@@ -1,6 +1,6 @@
 /* src/cover/profile_make.c - training data through the network, and what is learned of them */
 #include "base/memory.h"
-#include "cover/profile_inside.h"
+#include "cover/profile_internal.h"
 #include <internal/block_run.h>
 
 #include <inttypes.h>

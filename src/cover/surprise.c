@@ -4,7 +4,7 @@
  * blocks go to whoever is free.
  */
 #include "base/memory.h"
-#include "cover/sa.h"
+#include "cover/surprise_method.h"
 
 #include <math.h>
 #include <stdlib.h>

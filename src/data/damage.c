@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/worker_pool.h"
-#include "data/dataset_inside.h"
+#include "data/dataset_internal.h"
 
 #include <internal/data.h>
 #include <internal/system.h>

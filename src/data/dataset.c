@@ -2,7 +2,7 @@
 #include <internal/data.h>
 
 #include "base/memory.h"
-#include "data/dataset_inside.h"
+#include "data/dataset_internal.h"
 #include "data/inputs_source.h"
 #include <internal/rng.h>
 

@@ -1,5 +1,5 @@
 /* src/data/dataset_labels.c - labels, classes and targets of a data set */
-#include "data/dataset_inside.h"
+#include "data/dataset_internal.h"
 
 #include "base/memory.h"
 

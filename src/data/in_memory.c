@@ -5,7 +5,7 @@
 #include "base/mem_names.h"
 #include "base/memory.h"
 #include "data/array_source.h"
-#include "data/dataset_inside.h"
+#include "data/dataset_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

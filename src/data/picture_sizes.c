@@ -2,7 +2,7 @@
 #include "data/picture_sizes.h"
 
 #include "base/memory.h"
-#include "data/dataset_inside.h"
+#include "data/dataset_internal.h"
 
 #include <internal/data.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* src/doctor/doctor.c - an examination: its parts in order, and the list of findings */
 #include "base/memory.h"
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 
 #include <internal/data.h>
 #include <internal/rng.h>

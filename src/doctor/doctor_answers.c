@@ -1,6 +1,6 @@
 /* src/doctor/doctor_answers.c - what the network says, over all: classes that take or get nothing
  */
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * convex in 1/T, and its derivative is bisected.
  */
 #include "base/memory.h"
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

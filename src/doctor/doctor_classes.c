@@ -3,7 +3,7 @@
  * Names that the network lacks and labels beyond its classes stop every other command that needs
  * labels; here such inputs are examined without theirs.
  */
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 #include <internal/data.h>
 
 static px_status classes_unknown(px_doctor *d, const px_class_match *match, px_error *err)

@@ -10,7 +10,7 @@
  */
 #include "base/memory.h"
 #include "base/worker_pool.h"
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* src/doctor/doctor_values.c - what the inputs hold: damage, values that are not finite, their
  * range */
 #include "base/memory.h"
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 
 #include <internal/data.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef PXI_DOCTOR_WAYS_H
 #define PXI_DOCTOR_WAYS_H
 
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 
 enum { PXI_WAYS_MOST = 24 };
 

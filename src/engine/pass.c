@@ -1,5 +1,5 @@
 /* src/engine/pass.c - the one way through a network */
-#include "engine/pass_inside.h"
+#include "engine/pass_internal.h"
 
 #include "base/memory.h"
 #include <internal/gradient_reach.h>

@@ -1,6 +1,6 @@
 /* src/engine/pass_ranks.c - the jobs of one run on all ranks, and what they left for all */
 #include "base/memory.h"
-#include "engine/pass_inside.h"
+#include "engine/pass_internal.h"
 
 #include <internal/ranks.h>
 

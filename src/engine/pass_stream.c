@@ -1,5 +1,5 @@
 /* src/engine/pass_stream.c - searches: slots that are refilled until all items are done */
-#include "engine/pass_inside.h"
+#include "engine/pass_internal.h"
 
 #include "base/memory.h"
 

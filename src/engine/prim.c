@@ -1,5 +1,5 @@
 /* src/engine/prim.c - oneDNN kernels with their constants, and running them */
-#include "engine/prim_inside.h"
+#include "engine/prim_internal.h"
 
 #include "base/memory.h"
 #include "base/one_thread.h"

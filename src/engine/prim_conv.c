@@ -1,5 +1,5 @@
 /* src/engine/prim_conv.c - convolutions and their gradients as oneDNN kernels */
-#include "engine/prim_inside.h"
+#include "engine/prim_internal.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* src/engine/prim_product.c - matrix products as oneDNN kernels */
-#include "engine/prim_inside.h"
+#include "engine/prim_internal.h"
 
 static px_status product_make(pxi_prim *prim, const pxi_prim_request *request,
                               const_dnnl_primitive_attr_t attr, px_error *err)

@@ -4,7 +4,7 @@
  * BatchNormalization wants them. Between two meetings a worker takes a session through all units
  * there are, depth first; without meetings that is the whole step, forward and backward.
  */
-#include "engine/team_inside.h"
+#include "engine/team_internal.h"
 
 #include "base/memory.h"
 

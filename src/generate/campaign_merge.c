@@ -2,7 +2,7 @@
 #include <internal/campaign_merge.h>
 
 #include "base/memory.h"
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 #include <internal/store.h>
 #include <inttypes.h>

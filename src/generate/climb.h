@@ -11,7 +11,7 @@
 #define PXI_GENERATE_CLIMB_H
 
 #include "generate/ascent.h"
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 #include "generate/unit_facts.h"
 
 enum { PXI_CLIMB_NETS = 3, PXI_CLIMB_GROUP_MOST = 4096 };

@@ -5,7 +5,7 @@
 #ifndef PXI_GENERATE_ENGINES_H
 #define PXI_GENERATE_ENGINES_H
 
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 #define PXI_FUZZ_ENGINES(X) \
     X(loop)                 \

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "cover/profile_inside.h"
+#include "cover/profile_internal.h"
 #include "data/npz.h"
 #include "generate/seed_names.h"
 #include <internal/graph.h>

@@ -1,5 +1,5 @@
 /* src/generate/fuzz_forward.c - the network's side of a run: pixels in, answers and rows out */
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 #include "base/memory.h"
 #include <internal/sample_plan.h>

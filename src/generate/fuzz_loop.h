@@ -2,7 +2,7 @@
 #ifndef PXI_GENERATE_FUZZ_LOOP_H
 #define PXI_GENERATE_FUZZ_LOOP_H
 
-#include "generate/fuzz_queue.h"
+#include "generate/fuzz_energy.h"
 #include <internal/fuzz_mutant.h>
 
 enum { PXI_LOOP_SHARE = 64 }; /* entries picked in a turn, at most */

@@ -3,7 +3,7 @@
  * Counted where mutants are looked at, one after the other, and committed with them: so the counts
  * are the same for any number of threads and after any interruption.
  */
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 #include "base/memory.h"
 

@@ -4,7 +4,7 @@
  * that does so while others run the network. A batch is what happened since the last commit, whole
  * turns; the state of the frame and of the engine is in it.
  */
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 #include "base/memory.h"
 #include "generate/seed_names.h"

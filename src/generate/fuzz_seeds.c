@@ -3,7 +3,7 @@
  * At random, of every class as many, and only those that the network gets right (LGR C.9). A
  * class that has too few leaves its share to the others.
  */
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 #include "base/memory.h"
 

@@ -7,7 +7,7 @@
  * prediction: the cost of a fault does not grow with their number. All of it follows from the rows
  * in the order of their ids.
  */
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 #include "base/memory.h"
 

@@ -7,7 +7,7 @@
  * every input covers something that no other does.
  */
 #include "base/memory.h"
-#include "cover/cover_inside.h"
+#include "cover/cover_internal.h"
 #include "select/lazy_greedy.h"
 #include <internal/block_run.h>
 

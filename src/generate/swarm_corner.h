@@ -7,7 +7,7 @@
 #ifndef PXI_GENERATE_SWARM_CORNER_H
 #define PXI_GENERATE_SWARM_CORNER_H
 
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 typedef struct pxi_corner pxi_corner;
 

@@ -6,8 +6,8 @@
  *     PX_TRY(pxi_excite_measure(excite, rows, count, out, err));   // places of all swarms at once
  *
  * DeepSensor, Def 3 and Eq 6: a hidden channel is excitable where its part in the change of the
- * loss from the seed to the place, normalised, is above lambda; that part is its Aumann-Shapley value
- * along the diagonal (<internal/shapley.h>, LGR B.2 and B.4). The objective of the published
+ * loss from the seed to the place, normalised, is above lambda; that part is its Aumann-Shapley
+ * value along the diagonal (<internal/shapley.h>, LGR B.2 and B.4). The objective of the published
  * code is another one: the share of channels beyond the boundaries that the seeds have (NBC), and
  * the share whose value differs from the seed's by more than `sense`, scaled within the layer
  * (LGR B.3). Two more are there to compare with: the change of the loss itself, and a number that
@@ -16,7 +16,7 @@
 #ifndef PXI_GENERATE_SWARM_FITNESS_H
 #define PXI_GENERATE_SWARM_FITNESS_H
 
-#include "generate/fuzz_inside.h"
+#include "generate/fuzz_internal.h"
 
 #include <internal/shapley.h>
 

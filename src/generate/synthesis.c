@@ -1,10 +1,10 @@
 /* src/generate/synthesis.c - inputs that excite chosen neurons: settings, chunks, sums */
-#include "generate/synthesis_inside.h"
+#include "generate/synthesis_internal.h"
 
 #include "base/memory.h"
 
-#include <internal/graph.h>
 #include <internal/data.h>
+#include <internal/graph.h>
 #include <internal/ranks.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* src/generate/synthesis_folder.c - a folder of synthesised inputs, whole or not at all */
-#include "generate/synthesis_inside.h"
+#include "generate/synthesis_internal.h"
 #include "generate/synthesis_pictures.h"
 
 #include "base/csv_rows.h"

@@ -1,5 +1,5 @@
 /* src/generate/synthesis_pixels.c - the step of Algorithm 2 */
-#include "generate/synthesis_inside.h"
+#include "generate/synthesis_internal.h"
 
 static double cut(double value, double low, double high)
 {

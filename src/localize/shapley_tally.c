@@ -1,6 +1,7 @@
 /* src/localize/shapley_tally.c - Shapley values of neurons over many inputs, ranked */
-#include "localize/shapley_inside.h"
+#include "attribute/shapley_internal.h"
 #include "localize/suspicious.h"
+#include <internal/shapley_tally.h>
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* src/ops/program.c - specialise a graph to concrete input shapes, folding constants */
-#include "ops/program_inside.h"
+#include "ops/program_internal.h"
 
 #include "base/memory.h"
 

@@ -4,7 +4,7 @@
  * reads one becomes a node that reads the element: exporters write split, chunk, unbind and lists
  * in loops that way.
  */
-#include "ops/program_inside.h"
+#include "ops/program_internal.h"
 
 #include "base/memory.h"
 

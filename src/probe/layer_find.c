@@ -1,7 +1,7 @@
 /* src/probe/layer_find.c - from a network's anatomy to its list of layers */
 #include "base/memory.h"
 #include "probe/anatomy.h"
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 #include "probe/tokens.h"
 
 #include <internal/graph.h>

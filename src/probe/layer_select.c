@@ -1,6 +1,6 @@
 /* src/probe/layer_select.c - the text of --layers: words, names, globs, #i, !x, left to right */
 #include "base/memory.h"
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* src/probe/neuron_layout.c - where the neurons of a layer lie in a strided tensor */
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 
 /* Appends an axis and joins it with the one before where both together are one run. */
 static int extent_push(pxi_extent *extent, int rank, int64_t count, int64_t stride)

@@ -7,7 +7,7 @@
 #ifndef PXI_PROBE_NEURON_VALUES_H
 #define PXI_PROBE_NEURON_VALUES_H
 
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 
 #define PXI_MEAN_BLOCK 16
 

@@ -1,5 +1,5 @@
 /* src/probe/probe.c - options, the chosen layers, and finding a neuron by name */
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 
 #include "base/memory.h"
 

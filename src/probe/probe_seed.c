@@ -1,7 +1,7 @@
 /* src/probe/probe_seed.c - the gradient of a neuron's value, as cotangents for a backward run */
 #include "base/memory.h"
 #include "probe/neuron_values.h"
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 
 /* `value` is the layer's forward tensor, for chan-max only; it may lie otherwise than `place`. */
 static void seed_sample(const pxi_neuron_layout *place, const pxi_neuron_layout *value,

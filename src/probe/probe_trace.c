@@ -1,7 +1,7 @@
 /* src/probe/probe_trace.c - neuron values of a batch */
 #include "base/vector_math.h"
 #include "probe/neuron_values.h"
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 #include <internal/lane_watch.h>
 #include <internal/probe.h>
 

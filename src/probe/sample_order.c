@@ -6,7 +6,7 @@
  * another, then the other: the rows that move are its own. A layer has its order if just one
  * divisor of its places explains every row that moved.
  */
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 
 #include "base/memory.h"
 

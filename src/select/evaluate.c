@@ -1,8 +1,8 @@
 /* src/select/evaluate.c - a ranking beside the labels: faults found, and their curves */
+#include "base/ascending.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/ascending.h"
-#include "select/select_inside.h"
+#include "select/select_internal.h"
 
 #include <internal/data.h>
 #include <internal/fault_curve.h>

@@ -12,8 +12,8 @@
 #include "select/selectors.h"
 
 #include "base/memory.h"
-#include "cover/profile_inside.h"
-#include "cover/sc.h"
+#include "cover/profile_internal.h"
+#include "cover/surprise_sections.h"
 
 #include <internal/profile.h>
 #include <internal/surprise.h>

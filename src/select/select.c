@@ -1,5 +1,5 @@
 /* src/select/select.c - selectors for a network and candidates: chosen, prepared, asked */
-#include "select/select_inside.h"
+#include "select/select_internal.h"
 
 #include "base/memory.h"
 #include <internal/engine.h>

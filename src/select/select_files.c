@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "select/select_inside.h"
+#include "select/select_internal.h"
 
 #include <internal/classes.h>
 #include <plexor/field.h>

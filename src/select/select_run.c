@@ -1,5 +1,5 @@
 /* src/select/select_run.c - candidates scored: one shared pass, then the selectors' own */
-#include "select/select_inside.h"
+#include "select/select_internal.h"
 #include <internal/block_run.h>
 
 #include "base/memory.h"

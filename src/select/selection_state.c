@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "cover/seen.h"
 #include "select/select_files.h"
-#include "select/select_inside.h"
+#include "select/select_internal.h"
 
 #include <internal/cover.h>
 #include <internal/data.h>

@@ -6,7 +6,7 @@
  */
 #include "base/memory.h"
 #include "base/wide.h"
-#include "stats/tsne_inside.h"
+#include "stats/tsne_internal.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  */
 #include "base/memory.h"
 #include "stats/principal.h"
-#include "stats/tsne_inside.h"
+#include "stats/tsne_internal.h"
 
 #include <internal/rng.h>
 #include <math.h>

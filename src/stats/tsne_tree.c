@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/wide.h"
 #include "stats/exp_log.h"
-#include "stats/tsne_inside.h"
+#include "stats/tsne_internal.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,7 +10,7 @@
  */
 #include "base/memory.h"
 #include "stats/principal.h"
-#include "stats/umap_inside.h"
+#include "stats/umap_internal.h"
 
 #include <internal/rng.h>
 #include <math.h>

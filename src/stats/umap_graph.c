@@ -7,7 +7,7 @@
  * search for sigma begins at the mean distance, so that the scale of the points does not matter.
  */
 #include "base/memory.h"
-#include "stats/umap_inside.h"
+#include "stats/umap_internal.h"
 
 #include <assert.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * banner keeps letters that mean nothing to a shell, and the command line, which it skips, no line
  * breaks.
  */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/file.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* src/store/batch.c - writing: a batch is one transaction, all of it or nothing */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/memory.h"
 

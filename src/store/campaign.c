@@ -1,5 +1,5 @@
 /* src/store/campaign.c - a campaign's folder: making, locking, opening, closing */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/file.h"
 #include "base/mem_names.h"

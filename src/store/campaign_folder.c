@@ -1,7 +1,7 @@
 /* src/store/campaign_folder.c - a campaign's folder: which files are the campaign's, and nobody
  * else's
  */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/file.h"
 #include "base/memory.h"

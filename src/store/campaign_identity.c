@@ -1,5 +1,5 @@
 /* src/store/campaign_identity.c - what a campaign is about, as rows of `run` */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/memory.h"
 

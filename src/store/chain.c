@@ -1,5 +1,5 @@
 /* src/store/chain.c - how an input came from its seed: written down, read back, done again */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* src/store/export.c - inputs as files that other programs read: PNG, NPZ, CSV, a contact sheet */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/csv_rows.h"
 #include "base/file.h"

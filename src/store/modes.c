@@ -1,5 +1,5 @@
 /* src/store/modes.c - failure modes: which mutations, how strong, break which classes */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* src/store/packing.c - an input's values as they lie in the file: zlib of channels together */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/memory.h"
 

@@ -3,7 +3,7 @@
  * user_version counts the steps that were taken. A step is never changed once it was released; what
  * is new comes as another step.
  */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/memory.h"
 

@@ -3,7 +3,7 @@
  * Files are not trusted: views and triggers stay off, the schema cannot call functions that do
  * things, cells are checked as pages are read, and nothing is mapped into memory.
  */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/file.h"
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* src/store/stored.c - reading: inputs one by one, so that a damaged one does not hide the others
  */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/memory.h"
 

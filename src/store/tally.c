@@ -1,5 +1,5 @@
 /* src/store/tally.c - what is in a campaign as a whole: counts, curves, soundness, a digest */
-#include "store/store_inside.h"
+#include "store/store_internal.h"
 
 #include "base/memory.h"
 

@@ -7,7 +7,7 @@
  */
 #include "train/adversary.h"
 
-#include "attack/attack_inside.h"
+#include "attack/attack_internal.h"
 #include "base/memory.h"
 #include <internal/view_row.h>
 

@@ -3,7 +3,7 @@
 #define PXI_STUDY_DEEPFAULT_STUDY_H
 
 #include "deepfault/deepfault_paper.h"
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 enum { DF_CLASSES = 10, DF_PER_CLASS = 10, DF_STEPS = 3, DF_PAIRS = 6, DF_LAYERS = 16 };
 

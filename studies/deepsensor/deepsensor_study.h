@@ -4,7 +4,7 @@
 
 #include "deepsensor/deepsensor_paper.h"
 #include "deepsensor/deepsensor_trail.h"
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 #include <plexor/attack.h>
 

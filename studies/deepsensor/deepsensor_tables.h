@@ -2,7 +2,7 @@
 #ifndef PXI_STUDY_DEEPSENSOR_TABLES_H
 #define PXI_STUDY_DEEPSENSOR_TABLES_H
 
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 /* What a value of a cell is divided by. */
 typedef enum ds_share {

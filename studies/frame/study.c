@@ -1,5 +1,5 @@
 /* studies/frame/study.c - the studies there are, what an invocation asks for, and running it */
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 #include "base/file.h"
 #include "base/memory.h"

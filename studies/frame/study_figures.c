@@ -1,5 +1,5 @@
 /* studies/frame/study_figures.c - from cells to figures, and where the cells come from */
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 #include <internal/system.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * that somebody put into models/ stay. Several processes may work in one folder, so that one at a
  * time changes the mark.
  */
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 #include "base/file.h"
 #include "base/folder_mark.h"

@@ -7,7 +7,7 @@
 #ifndef PXI_STUDY_TRAINING_H
 #define PXI_STUDY_TRAINING_H
 
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 typedef struct study_training {
     const char *arch;  /* of the zoo */

@@ -2,7 +2,7 @@
 #ifndef PXI_STUDY_FUZZ_STUDY_H
 #define PXI_STUDY_FUZZ_STUDY_H
 
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 #include "fuzz/fuzz_paper.h"
 
 /* The paper's: seeds, training inputs that ranges are of, picks or seconds of a campaign. */

@@ -9,7 +9,7 @@
 #ifndef PXI_STUDY_NSS_STUDY_H
 #define PXI_STUDY_NSS_STUDY_H
 
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 #include "nss/nss_paper.h"
 
 #include <internal/mutate.h>

@@ -13,7 +13,7 @@
 #ifndef PXI_STUDY_REVISIT_H
 #define PXI_STUDY_REVISIT_H
 
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 #include "revisit/revisit_paper.h"
 
 #include <internal/train.h>

@@ -2,7 +2,7 @@
  * points */
 #include "../attack/attack_helpers.h"
 
-#include "assess/clever_inside.h"
+#include "assess/clever_internal.h"
 #include "base/memory.h"
 
 #include <internal/rng.h>

@@ -2,7 +2,7 @@
  */
 #include "attack_helpers.h"
 
-#include "attack/attack_inside.h"
+#include "attack/attack_internal.h"
 #include "base/memory.h"
 
 #include <internal/rng.h>

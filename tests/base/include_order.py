@@ -11,11 +11,11 @@ import re
 import subprocess
 import sys
 
-ROOMS = ("base stats picture data mutate graph onnx ops engine predict probe attack train semantics "
+ROOMS = ("base stats picture data mutate graph onnx ops engine predict probe attack train text describe attribute "
          "cover localize select doctor assess store generate repair report check cli").split()
 # Public headers that are not named after their room.
 HEADER_ROOM = {name: "base" for name in "error field folder json param property ranks registry rng system tensor text".split()}
-HEADER_ROOM.update(audio="data", in_memory="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="localize", synthesize="generate", failures="repair",
+HEADER_ROOM.update(audio="data", in_memory="data", preprocess="data", build="graph", classes="graph", weights="graph", trace="probe", map="probe", tsne="stats", umap="stats", profile="cover", surprise="cover", fault_curve="select", clever="assess", shapley="attribute", shapley_tally="localize", synthesize="generate", failures="repair",
                    fuzz="generate", minimize="generate", pairs="generate", closeness="mutate", fuzz_mutant="generate", modes="store",
                    plexor="cli", call="cli", extend="select")
 HEADER_ROOM.update(campaign_merge="generate", nearest_tokens="attack", run_plan="predict", eval="predict", mutants="mutate", replay="store", training="cover")
@@ -25,10 +25,10 @@ HEADER_ROOM.update({name: "graph" for name in "graft model names reach".split()}
 HEADER_ROOM.update({name: "ops" for name in "gemm nn_check norm op program".split()})
 HEADER_ROOM.update({name: "engine" for name in "executor gradient_reach pass sample_plan task view_row".split()})
 HEADER_ROOM.update({name: "cover" for name in "block_run row_reader".split()})
-HEADER_ROOM.update({name: "semantics" for name in "bank captioner concepts decision_path describe dpd exemplars text_encoder".split()})
+HEADER_ROOM.update({name: "describe" for name in "bank captioner concepts describe exemplars".split()})
+HEADER_ROOM.update({name: "attribute" for name in "decision_path dpd".split()})
 HEADER_ROOM.update({name: "train" for name in "arch feeder loss optimizer schedule".split()})
-HEADER_ROOM.update(text_encoder="semantics")
-HEADER_ROOM.update(captioner="semantics")
+HEADER_ROOM.update(text_encoder="text")
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
@@ -195,7 +195,7 @@ def check_entrances():
 
 # JSON is written by fields; these write what is no result: states, identities, settings in chains, metadata of networks.
 JSON_WRITERS = {"base": "field json", "data": "audio_settings npz_meta", "engine": "set_classes", "cover": "cover_state profile seen",
-                "localize": "spectrum_file", "select": "selection_state", "semantics": "caption_file milan_write", "check": "check check_default check_folder check_open",
+                "localize": "spectrum_file", "select": "selection_state", "describe": "caption_file milan_write", "check": "check check_default check_folder check_open",
                 "generate": "adapt climb deepxplore dlfuzz fuzz_settings pair_settings", "cli": "cli_campaign cli_message", "train": "metadata",
                 "frame": "cells"}
 JSON_CALL = re.compile(r"(?<!\w)px_json_(?:object|array|string|int|real|bool|null)\(")

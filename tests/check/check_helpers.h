@@ -4,7 +4,7 @@
 
 #include "cmocka_all.h"
 
-#include "check/check_inside.h"
+#include "check/check_internal.h"
 
 #define CHECK_LIMIT 240
 

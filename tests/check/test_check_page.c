@@ -1,6 +1,6 @@
 /* tests/check/test_check_page.c - label suspects, and numbers and paths as the page has them */
 #include "check/label_suspects.h"
-#include "check/page_inside.h"
+#include "check/page_internal.h"
 
 #include "cmocka_all.h"
 

@@ -2,7 +2,7 @@
 #include "crit_helpers.h"
 
 #include "base/memory.h"
-#include "cover/profile_inside.h"
+#include "cover/profile_internal.h"
 #include <internal/cover.h>
 #include <internal/rng.h>
 

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "cover/cac.h"
 #include "cover/npc.h"
-#include "cover/profile_inside.h"
+#include "cover/profile_internal.h"
 #include "cover/slots.h"
 #include <internal/cover.h>
 #include <internal/engine.h>

@@ -1,6 +1,6 @@
 /* tests/doctor/test_calibrated.c - the loss that does not count confidence */
 #include "cmocka_all.h"
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* tests/doctor/test_spread.c - which inputs are looked at */
 #include "cmocka_all.h"
-#include "doctor/doctor_inside.h"
+#include "doctor/doctor_internal.h"
 
 #include <stdlib.h>
 

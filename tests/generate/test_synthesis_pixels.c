@@ -2,7 +2,7 @@
 #include "generate_helpers.h"
 
 #include "base/memory.h"
-#include "generate/synthesis_inside.h"
+#include "generate/synthesis_internal.h"
 
 #include <math.h>
 #include <string.h>

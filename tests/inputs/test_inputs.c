@@ -5,7 +5,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "semantics/token_inputs.h"
+#include "text/token_inputs.h"
 
 #include <internal/data.h>
 #include <internal/engine.h>

@@ -8,7 +8,7 @@
 #include "failing_alloc.h"
 
 #include <internal/localize.h>
-#include <internal/shapley.h>
+#include <internal/shapley_tally.h>
 
 typedef struct fixture {
     px_model *model;

@@ -1,9 +1,10 @@
 /* tests/localize/test_shapley_tally.c - values over many inputs: what is left out, means, hits,
  * rankings */
+#include "attribute/shapley_helpers.h"
 #include "engine/plan_helpers.h"
-#include "shapley_helpers.h"
 
 #include <internal/localize.h>
+#include <internal/shapley_tally.h>
 #include <plexor/text.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "probe_helpers.h"
 
 #include "probe/neuron_values.h"
-#include "probe/probe_inside.h"
+#include "probe/probe_internal.h"
 
 #include <internal/probe.h>
 #include <math.h>

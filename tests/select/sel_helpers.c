@@ -2,7 +2,7 @@
 #include "sel_helpers.h"
 
 #include "base/memory.h"
-#include "cover/profile_inside.h"
+#include "cover/profile_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "cmocka_all.h"
 #include "stats/exp_log.h"
 #include "stats/principal.h"
-#include "stats/tsne_inside.h"
+#include "stats/tsne_internal.h"
 #include "tsne_golden.h"
 
 #include <internal/rng.h>

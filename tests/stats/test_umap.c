@@ -1,7 +1,7 @@
 /* tests/stats/test_umap.c - UMAP: against a second implementation, any threads, odd points */
 #include "base/memory.h"
 #include "cmocka_all.h"
-#include "stats/umap_inside.h"
+#include "stats/umap_internal.h"
 #include "umap_golden.h"
 
 #include <internal/rng.h>

@@ -6,7 +6,7 @@
 
 #include "failing_alloc.h"
 
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 #include "frame/study.h"
 #include <stdlib.h>

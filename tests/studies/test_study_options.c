@@ -2,7 +2,7 @@
 #include "study_helpers.h"
 
 #include "base/memory.h"
-#include "frame/study_inside.h"
+#include "frame/study_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

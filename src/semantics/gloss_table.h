@@ -1,7 +1,0 @@
-/* src/semantics/gloss_table.h - what plexor knows of words before it has read any */
-#ifndef PXI_SEMANTICS_GLOSS_TABLE_H
-#define PXI_SEMANTICS_GLOSS_TABLE_H
-
-extern const char *const pxi_gloss_table[]; /* lines as in a user's file; NULL-terminated */
-
-#endif
