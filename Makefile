@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The face of the build; Meson does the work. `make help` lists the targets.
 #
 #     make demo        installs what is missing, builds, and examines a real network
@@ -88,9 +89,10 @@ wheel: build ## the Python module with its libraries: BUILD/wheel/*.whl, for pip
 format: ## clang-format every C file
 	@$(sources) | xargs clang-format -i
 
-lint: ## layout, shell scripts, static analysis; whatever of it is installed
+lint: ## layout, licence, shell scripts, static analysis; whatever of it is installed
 	@$(sources) | xargs clang-format --dry-run -Werror
 	@python3 tests/base/include_order.py --quiet
+	@scripts/spdx --check
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/setup scripts/demo scripts/make-deb debian/tests/program debian/tests/library; \
 	    else echo 'lint: shellcheck is not installed, skipped'; fi
 	@if command -v cppcheck >/dev/null; then \

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch in bench/attack: PGD written plainly, all inputs, all steps.
 
 The first line on stdin is the job (model, inputs.npz of 8-bit pictures, mean, std, eps, step, steps, seed); every further

@@ -1,4 +1,5 @@
 /* bench/bench_kernel.c - making and timing oneDNN primitives */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench_kernel.h"
 #include "bench_ops.h"
 

@@ -4,6 +4,7 @@
  * (layouts, post-ops, which implementation); false where oneDNN has none or the variant makes no
  * sense for the shape.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_BENCH_KERNEL_H
 #define PLEXOR_BENCH_KERNEL_H
 

@@ -2,6 +2,7 @@
  *
  * As engine/prim_api.h: `hint` is the forward descriptor of a backward operation, NULL otherwise.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_BENCH_OPS_H
 #define PLEXOR_BENCH_OPS_H
 

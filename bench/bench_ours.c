@@ -1,4 +1,5 @@
 /* bench/bench_ours.c - the engine's own kernels, measured as oneDNN's are */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/depthwise.h"
 
 #include "bench_kernel.h"

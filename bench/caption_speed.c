@@ -6,6 +6,7 @@
  * line: seconds of the decoder, of the language model, of 100 phrases; words trained on by both;
  * processor seconds of training.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/captioner.h>
 #include <plexor/data.h>
 #include <plexor/system.h>

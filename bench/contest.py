@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the benchmarks share: peers, their entries, options, and how a run ends."""
 import glob
 import json

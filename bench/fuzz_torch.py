@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch and numpy as a peer of bench/fuzz; the protocol is that of peer.h.
 
     fuzz_torch.py SEEDS.npz

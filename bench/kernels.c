@@ -9,6 +9,7 @@
  * these numbers, so they can be taken again on another machine. Data stay in cache: this is the
  * kernel's speed, not a network's.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench_kernel.h"
 
 #include <internal/engine.h>

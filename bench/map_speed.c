@@ -4,6 +4,7 @@
  *
  * Prints one line: seconds, KL divergence, iterations, trustworthiness (5 neighbours).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/tsne.h>
 #include <plexor/data.h>
 #include <plexor/system.h>

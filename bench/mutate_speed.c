@@ -5,6 +5,7 @@
  * Pictures are random, 64 of them in turn; one thread. Prints one JSON object, text -> pictures
  * per second of wall clock and of CPU.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutate.h>
 #include <internal/rng.h>
 #include <plexor/json.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """How near do rules for conductance come? ResNet-20, CIFAR-10, five cut layers, all in PyTorch (docs/explain.md has the table).
 
     bench/nsgen_rules.py [--build DIR] [--shared DIR] [--first N] [--inputs N]

@@ -6,6 +6,7 @@
  * their labels and contributions. The float32 numbers of the inputs, as the network takes them, are
  * written to OUT for the peer.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/decision_path.h>
 #include <plexor/onnx.h>
 #include <plexor/system.h>

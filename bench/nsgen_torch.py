@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch in bench/nsgen: decision paths the way Captum's LayerConductance finds them, and the way we would write it.
 
 The first line on stdin is the job (model, inputs, labels, layers, steps); every further line asks for a round (way, threads, layout,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The benchmark networks in PyTorch, read from their ONNX files.
 
 Written as one would write them by hand: a list of torch.nn.functional calls, weights as plain

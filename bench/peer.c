@@ -1,4 +1,5 @@
 /* bench/peer.c - the line protocol and the timed loop that the C peers share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
 #include <internal/engine.h>

@@ -14,6 +14,7 @@
  * Every peer fills its inputs by peer_fill(), so that the driver can see from the `check` values of
  * the `ready` line that all of them compute the same.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_BENCH_PEER_H
 #define PLEXOR_BENCH_PEER_H
 

@@ -8,6 +8,7 @@
  * the network, fused as it likes; `cover` also measures the criteria, ranges learned from TRAIN.
  * BATCH is ignored. The `check` values are the criteria's.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
 #include <internal/pass.h>

@@ -7,6 +7,7 @@
  * with everything: mutants, network, coverage, database. What counts are executions: mutants that
  * were looked at. BATCH is ignored.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
 #include <internal/pass.h>

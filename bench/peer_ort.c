@@ -12,6 +12,7 @@
  * batch of its own on a session that has one. Graph optimisation is at its highest level, and the
  * batch size is made known to it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
 #include <dlfcn.h>

@@ -5,6 +5,7 @@
  * `plexor trace` does to nowhere. The `ready` line says which kernels were chosen, and how many of
  * them are oneDNN's reference ones, which have no place in a network of ours.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
 #include <internal/engine.h>

@@ -8,6 +8,7 @@
  * through the network, fused as it likes; `fresh` and `original` are NSS with either pairing, from
  * nothing to the ranking: sensitive neurons, scores, predictions, order. BATCH is ignored.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
 #include <internal/pass.h>

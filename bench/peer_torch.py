@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch as a peer of bench/engine and bench/train; the protocol is that of peer.h.
 
 LAYOUT is contiguous or channels_last. Gradient: of the sum over the batch of each sample's own

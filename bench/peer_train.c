@@ -6,6 +6,7 @@
  * A step is what the optimiser sees: one batch forward and back, spread over the threads, the
  * weights moved and packed again.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 #include "train_job.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """python_speed.py PROGRAM LIBRARY MODEL DATA [ROUNDS] - what the Python module costs beside the program and beside C.
 
 In alternation: `plexor eval MODEL --data DATA` and net.eval() of the same inputs in memory, in time by the clock, and in

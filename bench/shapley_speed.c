@@ -6,6 +6,7 @@
  * of each round for the sampled values of all hidden channels, the values with their standard
  * errors, and seconds for the diagonal of 100 inputs.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/shapley.h>
 #include <plexor/json.h>
 #include <plexor/onnx.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's side of bench/shapley: a loop that masks one neuron at a time.
 
     shapley_torch.py MODEL X MOVED LABEL PERMUTATIONS THREADS

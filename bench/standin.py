@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks with the shapes of the benchmark's, for a clone that has no trained ones.
 
     standin.py FOLDER        writes lenet5.onnx, resnet20_cifar10.onnx, mobilenetv2_cifar10.onnx

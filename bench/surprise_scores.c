@@ -7,6 +7,7 @@
  * `dist_b`, and prints the seconds of fitting and of scoring, each the best of ROUNDS, wall clock
  * and CPU. Nothing is carried from one round to the next.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
 #include <internal/data.h>

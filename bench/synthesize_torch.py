@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch in bench/synthesize: Algorithm 2 of DeepFault with one gradient per neuron and input.
 
 The first line on stdin is the job (model, folder that `plexor synthesize --store float` wrote, neurons per class,

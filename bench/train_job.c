@@ -1,4 +1,5 @@
 /* bench/train_job.c - bare training steps on batches in memory */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train_job.h"
 
 #include <internal/engine.h>

@@ -1,5 +1,6 @@
 /* bench/train_job.h - bare training steps on batches in memory, for bench/train and the comparison
  * with PyTorch (tests/train): no data set, no augmentation, no schedule */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_BENCH_TRAIN_JOB_H
 #define PLEXOR_BENCH_TRAIN_JOB_H
 

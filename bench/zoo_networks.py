@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The networks of bench/zoo: torchvision's architectures with random weights, as ONNX and for PyTorch
 
     zoo_networks.py FOLDER NAME...        writes NAME.onnx, and NAME.pt with its weights

@@ -5,6 +5,7 @@
  *
  * Every command works this way, with the options that `plexor help COMMAND` tells.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/plexor.h>
 #include <stdio.h>
 #include <string.h>

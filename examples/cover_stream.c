@@ -5,6 +5,7 @@
  *
  * Inputs are made when they are asked for, by any thread. Here they are noise.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/plexor.h>
 #include <stdio.h>
 

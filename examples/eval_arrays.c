@@ -4,6 +4,7 @@
  *     ./eval_arrays net.onnx
  * The arrays are borrowed, not copied. Here they are filled with plexor's own digits.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/plexor.h>
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
  *     cc $(pkg-config --cflags plexor) examine.c $(pkg-config --libs plexor) -o examine
  *     ./examine net.onnx fashion-mnist
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/plexor.h>
 #include <stdio.h>
 

@@ -5,6 +5,7 @@
  *
  * The largest value of any neuron so far. Each worker has a state; they are merged at the end.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/extend.h>
 #include <plexor/plexor.h>
 #include <stdio.h>

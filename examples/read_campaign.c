@@ -6,6 +6,7 @@
  *
  * It may be read while `plexor fuzz` is still at work.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <plexor/plexor.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* fuzz/fuzz_bank.c - banks of descriptions: JSON lines from strangers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/bank_internal.h"
 
 #include <internal/bank.h>

@@ -1,6 +1,7 @@
 /* fuzz/fuzz_campaign.c - a campaign.db that a stranger wrote, or a disk damaged: everything that
  * reads campaigns gives values or an error
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 #include <internal/mutate.h>
 #include <internal/store.h>

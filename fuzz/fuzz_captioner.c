@@ -3,6 +3,7 @@
  * NPZ files, as lists of members (zip_members.h). What is read must be able to tell something, or
  * say why not.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/captioner_internal.h"
 #include "zip_members.h"
 

@@ -2,6 +2,7 @@
  *
  * Both are NPZ files, as lists of members (zip_members.h).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_internal.h"
 #include "cover/profile_internal.h"
 #include "zip_members.h"

@@ -1,4 +1,5 @@
 /* fuzz/fuzz_csv.c - CSV manifests: rows are texts with a path */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/manifest.h"
 
 #include <stdlib.h>

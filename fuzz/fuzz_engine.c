@@ -5,6 +5,7 @@
  * forward and backward. Mutations are mostly of the network and not of its bytes: another operator,
  * another extent, another edge.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/reader.h"
 
 #include <internal/engine.h>

@@ -1,4 +1,5 @@
 /* fuzz/fuzz_flac.c - FLAC files: what is accepted has as many samples as it says */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/recording.h>
 
 #include <stdlib.h>

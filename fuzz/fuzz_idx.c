@@ -1,4 +1,5 @@
 /* fuzz/fuzz_idx.c - IDX files, plain or gzipped: what is accepted can be read, sample by sample */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/source.h>
 
 #include <stdlib.h>

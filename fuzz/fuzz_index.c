@@ -1,4 +1,5 @@
 /* fuzz/fuzz_index.c - indexes of data sets: whatever they say leads nowhere but down */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/index_file.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * The first byte says which file of a small, otherwise sound folder the rest is. Whatever loads is
  * looked at: every mask and every picture.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/npy.h"
 #include <internal/exemplars.h>
 

@@ -1,4 +1,5 @@
 /* fuzz/fuzz_npz.c - .npz and .npy files, read whole and as data sets */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/array_source.h"
 #include "data/npz.h"
 

@@ -4,6 +4,7 @@
  * Besides what the sanitizers see: the promises of <plexor/graph.h> must hold for every accepted
  * model, and whatever can be written must read back.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/reader.h"
 
 #include <internal/build.h>

@@ -1,4 +1,5 @@
 /* fuzz/fuzz_png.c - PNG files: what is accepted has all its pixels */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/image.h>
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* fuzz/fuzz_selection.c - states of selections that a stranger wrote: as lists of members
  * (zip_members.h), and merged with themselves
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/select_files.h"
 #include "zip_members.h"
 

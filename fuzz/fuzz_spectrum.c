@@ -1,6 +1,7 @@
 /* fuzz/fuzz_spectrum.c - hit spectra that a stranger wrote: as lists of members (zip_members.h),
  * merged with themselves, ranked, and set against random neurons
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize/spectrum.h"
 #include "zip_members.h"
 

@@ -1,4 +1,5 @@
 /* fuzz/fuzz_styles.c - stored styles: what is taken is stored as it was, and can be applied */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutate.h>
 
 #include <stdlib.h>

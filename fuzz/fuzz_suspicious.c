@@ -1,4 +1,5 @@
 /* fuzz/fuzz_suspicious.c - lists of neurons that a stranger wrote: what loads saves as the same */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/localize.h>
 
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* fuzz/fuzz_tar.c - tar shards: members lie within the file, and samples become an index that reads
  * back
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/index_file.h"
 #include "data/shard_samples.h"
 

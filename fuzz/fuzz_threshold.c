@@ -1,4 +1,5 @@
 /* fuzz/fuzz_threshold.c - files of tau: what loads has sound numbers, and saves as the same */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/decision_path.h>
 
 #include <math.h>

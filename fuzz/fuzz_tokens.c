@@ -3,6 +3,7 @@
  * The first byte chooses the kind. Then come the vocabulary, the merges and a text, with a byte
  * 0xff (which is in no UTF-8) between them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/tokenizer.h"
 #include "text/unicode_class.h"
 

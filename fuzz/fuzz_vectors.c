@@ -1,4 +1,5 @@
 /* fuzz/fuzz_vectors.c - files of word vectors */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/vector_text.h"
 
 #include <math.h>

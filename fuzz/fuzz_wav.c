@@ -1,4 +1,5 @@
 /* fuzz/fuzz_wav.c - WAV files: what is accepted has samples and can go through the front end */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/recording.h>
 
 #include <internal/audio.h>

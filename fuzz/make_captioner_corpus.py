@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_captioner_corpus.py - seeds for fuzz_captioner: the smallest captioners there are, in the form that the
 target takes (zip_members.h)."""
 import io

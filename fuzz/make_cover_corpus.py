@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_cover_corpus.py PLEXOR - seeds for fuzz_cover: a state and a profile of a small network, in
 the form that the target takes (see there), and a profile of the neurons that the target asks for."""
 import io

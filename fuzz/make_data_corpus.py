@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Seeds for fuzz_idx, fuzz_npz, fuzz_png, fuzz_jpeg, fuzz_csv, fuzz_wav, fuzz_flac, fuzz_tar and fuzz_index: small good files
 of every kind and bad ones that lie. Needs numpy; pictures and recordings are those of
 tests/data/golden (make_golden.py, make_audio_golden.py)."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes fuzz/corpus/engine: small networks for the engine's fuzz target and its tests.
 
     /usr/bin/python3 fuzz/make_engine_corpus.py      # needs python3-onnx; the result is committed

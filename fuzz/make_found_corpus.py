@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_found_corpus.py PLEXOR - seeds for fuzz_spectrum, fuzz_suspicious, fuzz_selection and fuzz_campaign: what
 plexor finds in a small network."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_milan_corpus.py - seeds of fuzz_milan: one byte that says which file of the folder, then the file"""
 import os
 import struct

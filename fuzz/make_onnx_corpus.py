@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes fuzz/corpus/onnx: small models, good and bad, for the fuzz target and the reader's tests.
 
     /usr/bin/python3 fuzz/make_onnx_corpus.py        # needs python3-onnx; the result is committed

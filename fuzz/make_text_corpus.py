@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_text_corpus.py - seeds of fuzz_vectors and fuzz_tokens: small files of every kind"""
 import os
 

@@ -4,6 +4,7 @@
  * a list of members, [name size: 1 byte][bytes: 4, little-endian][name][bytes], from which an
  * archive with the right checksums is made.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef FUZZ_ZIP_MEMBERS_H
 #define FUZZ_ZIP_MEMBERS_H
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Archives in the form that zip_members.h takes."""
 import struct
 import zipfile

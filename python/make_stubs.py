@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_stubs.py [--check] - python/plexor/__init__.pyi: what type checkers and editors are told of the module.
 
 Made from `plexor help --json` as the functions themselves are; --check fails where it would change.

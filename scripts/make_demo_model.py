@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains demo/fashion_lenet.onnx: a LeNet-like network for Fashion-MNIST (28x28 grey, 10 classes).
 
     scripts/make_demo_model.py [DATA] [OUT]

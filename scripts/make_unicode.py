@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """make_unicode.py >src/text/unicode_table.h - what tokenisers ask of Unicode, as small tables
 
 Classes of characters (general category, merged to the eight that are asked for), lower case, and what is left of a

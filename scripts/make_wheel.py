@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_wheel.py BUILD - the Python module with the library and what that needs, as BUILD/wheel/plexor-*.whl.
 make_wheel.py --metadata FOLDER - only FOLDER/plexor-VERSION.dist-info, for packages that install the module's files.
 

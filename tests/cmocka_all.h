@@ -1,4 +1,5 @@
 /* tests/cmocka_all.h - cmocka and the headers it wants before it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_CMOCKA_ALL_H
 #define TESTS_CMOCKA_ALL_H
 

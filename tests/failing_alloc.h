@@ -6,6 +6,7 @@
  *     for (long k = 0; fail_at(k), status = work(), fail_never(); k++)   // true while one failed
  *         ...
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_FAILING_ALLOC_H
 #define TESTS_FAILING_ALLOC_H
 

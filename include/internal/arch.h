@@ -10,6 +10,7 @@
  * "logits", and one output "probs", its softmax, [N, classes]. docs/zoo.md says where each comes
  * from.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_ARCH_H
 #define PXI_INTERNAL_ARCH_H
 

@@ -13,6 +13,7 @@
  * the pairs whose second half the network gets wrong; without any they are undefined, which is not
  * 0. docs/assess.md has the definitions.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_ASSESS_H
 #define PXI_INTERNAL_ASSESS_H
 

@@ -7,6 +7,7 @@
  *     PX_TRY(px_frontend_new(&audio, &front, err));
  *     PX_TRY(px_frontend_run(front, samples, count, features, err)); // [frames, n_mels]
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_AUDIO_H
 #define PXI_INTERNAL_AUDIO_H
 

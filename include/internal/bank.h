@@ -9,6 +9,7 @@
  *     if (px_bank_described(unit))
  *         printf("%s (%s)\n", unit->phrase, px_bank_validation(bank));
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_BANK_H
 #define PXI_INTERNAL_BANK_H
 

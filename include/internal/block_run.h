@@ -6,6 +6,7 @@
  * rows waits until it is its block's turn. Shared ones have one state too, for it is large; who
  * comes first goes first.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_BLOCK_RUN_H
 #define PXI_INTERNAL_BLOCK_RUN_H
 

@@ -16,6 +16,7 @@
  * model keeps every promise of <plexor/graph.h>. Texts, numbers and attributes are copied. A
  * builder belongs to one thread.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_BUILD_H
 #define PXI_INTERNAL_BUILD_H
 

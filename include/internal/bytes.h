@@ -4,6 +4,7 @@
  * does not grow with the file and many threads can read at once), in memory (an unpacked archive,
  * a fuzzer's input), or in a slice of either. `name` in all functions is what messages quote.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_BYTES_H
 #define PXI_INTERNAL_BYTES_H
 

@@ -6,6 +6,7 @@
  * Parents are what is left of a lineage: chains lead from the seed, so that those between are not
  * needed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_CAMPAIGN_MERGE_H
 #define PXI_INTERNAL_CAMPAIGN_MERGE_H
 

@@ -15,6 +15,7 @@
  * (Hernandez et al., Natural Language Descriptions of Deep Visual Features, ICLR 2022; Eq 4 of
  * NSGen). Training and phrases are the same bytes for any number of threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_CAPTIONER_H
 #define PXI_INTERNAL_CAPTIONER_H
 

@@ -9,6 +9,7 @@
  * shared by threads. Data that are opened with the options above have labels that are indices of
  * the network's classes, whatever order their folders or names are in.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_CLASSES_H
 #define PXI_INTERNAL_CLASSES_H
 

@@ -14,6 +14,7 @@
  * of j is min(g(x) / L, radius), that of the input the smallest of them. It is an estimate: no
  * bound is proven. Lengths are in scaled units; docs/assess.md has the rules.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_CLEVER_H
 #define PXI_INTERNAL_CLEVER_H
 

@@ -4,6 +4,7 @@
  *     PX_TRY(px_closeness_measure(links, count, &shape, PX_UINT8, original, changed, &near, err));
  *     if (px_is_close(&near)) ...                  // a person would still see the same in it
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_CLOSENESS_H
 #define PXI_INTERNAL_CLOSENESS_H
 

@@ -20,6 +20,7 @@
  * formulas. All objects are immutable once made and may be shared by threads; results do not depend
  * on the number of threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_CONCEPTS_H
 #define PXI_INTERNAL_CONCEPTS_H
 

@@ -6,6 +6,7 @@
  *
  * Whoever opens the data set then finds it (docs/data.md).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_DATA_INDEX_H
 #define PXI_INTERNAL_DATA_INDEX_H
 

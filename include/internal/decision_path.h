@@ -7,6 +7,7 @@
  *     px_path_text(paths, &found[0], names, 10, NULL, PX_PATH_FULL, &text, &err);
  *     puts(px_text_get(&text));   // "a photo of a cat with orange regions, fine texture, cat"
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_DECISION_PATH_H
 #define PXI_INTERNAL_DECISION_PATH_H
 

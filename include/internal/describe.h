@@ -13,6 +13,7 @@
  *
  * The same data, settings and seed give the same bank, for any number of threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_DESCRIBE_H
 #define PXI_INTERNAL_DESCRIBE_H
 

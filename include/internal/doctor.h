@@ -13,6 +13,7 @@
  * network on the same inputs both ways, and from a gain that chance does not explain.
  * docs/doctor.md has every finding, its threshold and its error.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_DOCTOR_H
 #define PXI_INTERNAL_DOCTOR_H
 

@@ -12,6 +12,7 @@
  * seeds, which has no bound. All modes that have a tau are counted side by side, `label-only`
  * among them: what that keeps, words had no part in.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_DPD_H
 #define PXI_INTERNAL_DPD_H
 

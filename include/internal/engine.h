@@ -1,4 +1,5 @@
 /* include/internal/engine.h - <plexor/engine.h>, and what only plexor itself uses of it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_ENGINE_H
 #define PXI_INTERNAL_ENGINE_H
 

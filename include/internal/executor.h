@@ -9,6 +9,7 @@
  * there, run() is that of threads. Ranks of a cluster are no executor: each has one of its own, and
  * pass_ranks.c deals out what a pass has to do among them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_EXECUTOR_H
 #define PXI_INTERNAL_EXECUTOR_H
 

@@ -16,6 +16,7 @@
  * not grow with their number. Results do not depend on threads or batch. An object is immutable and
  * may be shared by threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_EXEMPLARS_H
 #define PXI_INTERNAL_EXEMPLARS_H
 

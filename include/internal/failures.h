@@ -15,6 +15,7 @@
  * cover what the data set does not: Algorithm 1, line 9. That coverage is NC with the raw variant.
  * Everything depends on the seed and the data, never on threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_FAILURES_H
 #define PXI_INTERNAL_FAILURES_H
 

@@ -6,6 +6,7 @@
  *     double rauc = px_rauc(&curve, PX_FAULT_TYPES, px_percent_count(20, count));
  *     px_fault_curve_done(&curve);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_FAULT_CURVE_H
 #define PXI_INTERNAL_FAULT_CURVE_H
 

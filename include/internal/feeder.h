@@ -14,6 +14,7 @@
  * order: stored pixels, pollution, augmentation, preprocessing. Pollution and label noise belong to
  * an item and stay the same over all epochs; augmentation is drawn anew each time the item comes.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_FEEDER_H
 #define PXI_INTERNAL_FEEDER_H
 

@@ -11,6 +11,7 @@
  * what an earlier run of the same command wrote, by that mark and nothing else: files that
  * somebody put beside stay.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_FOLDER_H
 #define PXI_INTERNAL_FOLDER_H
 

@@ -1,4 +1,5 @@
 /* src/generate/fuzz_mutant.h - one mutant of an entry (LGR D.5): a function of its address */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_FUZZ_MUTANT_H
 #define PXI_GENERATE_FUZZ_MUTANT_H
 

@@ -1,4 +1,5 @@
 /* include/internal/gauss_nodes.h - Gauss and Legendre's nodes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_GAUSS_NODES_H
 #define PXI_INTERNAL_GAUSS_NODES_H
 

@@ -1,4 +1,5 @@
 /* include/internal/gemm.h - Gemm and MatMul as their setup() leaves them in ctx->params */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_GEMM_H
 #define PXI_INTERNAL_GEMM_H
 

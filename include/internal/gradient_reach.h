@@ -3,6 +3,7 @@
  * Flat and integer operators give no gradient: the engine runs them all the same, and what lies
  * behind them would get zeros without a word. Whoever wants gradients asks before the run.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_GRADIENT_REACH_H
 #define PXI_INTERNAL_GRADIENT_REACH_H
 

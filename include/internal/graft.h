@@ -4,6 +4,7 @@
  * move back by how many are put before them, and weights stay where they lie. As with a builder the
  * first failure is remembered, and graft_finish() reports it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_GRAFT_H
 #define PXI_INTERNAL_GRAFT_H
 

@@ -1,4 +1,5 @@
 /* include/internal/image.h - 8-bit pictures: decoding, grey and colour, size */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_IMAGE_H
 #define PXI_INTERNAL_IMAGE_H
 

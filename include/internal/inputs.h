@@ -9,6 +9,7 @@
  * Inputs that are [N, length] all, as of text, become [N, inputs, length], so that the length may
  * be open; others, whose sizes must be declared, [N, all of them].
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_INPUTS_H
 #define PXI_INTERNAL_INPUTS_H
 

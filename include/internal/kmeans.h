@@ -3,6 +3,7 @@
  * D. Arthur and S. Vassilvitskii, k-means++: The Advantages of Careful Seeding, SODA 2007;
  * S. Lloyd, Least squares quantization in PCM, 1982; P. Rousseeuw, Silhouettes, 1987.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_KMEANS_H
 #define PXI_INTERNAL_KMEANS_H
 

@@ -9,6 +9,7 @@
  * begin(), or a job before forward, says what rows are to be filled: those of the batch. Where
  * watch.trace is NULL nobody looks.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_LANE_WATCH_H
 #define PXI_INTERNAL_LANE_WATCH_H
 

@@ -11,6 +11,7 @@
  * The same inputs and settings give the same bytes, for any number of threads. A map belongs to one
  * thread at a time.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_MAP_H
 #define PXI_INTERNAL_MAP_H
 

@@ -12,6 +12,7 @@
  *
  * docs/minimize.md has the rules.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_MINIMIZE_H
 #define PXI_INTERNAL_MINIMIZE_H
 

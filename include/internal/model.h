@@ -1,4 +1,5 @@
 /* include/internal/model.h - the inside of px_model, for the rooms that make one */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_MODEL_H
 #define PXI_INTERNAL_MODEL_H
 

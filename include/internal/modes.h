@@ -7,6 +7,7 @@
  *                100 * px_mode_rate(&modes.sums[0].all));
  *     px_modes_done(&modes);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_MODES_H
 #define PXI_INTERNAL_MODES_H
 

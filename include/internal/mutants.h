@@ -12,6 +12,7 @@
  * as 16-bit samples. What a mutant is depends on the seed, its input's index in the data and its
  * place among that input's mutants alone.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_MUTANTS_H
 #define PXI_INTERNAL_MUTANTS_H
 

@@ -7,6 +7,7 @@
  *     PX_TRY(px_mutation_apply(&drawn, pixels, mutant, height, width, channels, err));
  *     px_drawn_text(&drawn, text);                                // "rotation angle=-17.25"
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_MUTATE_H
 #define PXI_INTERNAL_MUTATE_H
 

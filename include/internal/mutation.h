@@ -1,4 +1,5 @@
 /* include/internal/mutation.h - what the files of this room share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_MUTATION_H
 #define PXI_INTERNAL_MUTATION_H
 

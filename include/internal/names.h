@@ -4,6 +4,7 @@
  * table: a stranger's file cannot be built to collide, and nothing ever walks the table in its
  * own order, so the seed shows in no result.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_NAMES_H
 #define PXI_INTERNAL_NAMES_H
 

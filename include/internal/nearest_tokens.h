@@ -1,5 +1,6 @@
 /* include/internal/nearest_tokens.h - texts near a place in an embedding, and what a network says
  * of them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_NEAREST_TOKENS_H
 #define PXI_INTERNAL_NEAREST_TOKENS_H
 

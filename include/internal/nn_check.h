@@ -1,5 +1,6 @@
 /* include/internal/nn_check.h - what setup() of the neural-network operators checks again and again
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_NN_CHECK_H
 #define PXI_INTERNAL_NN_CHECK_H
 

@@ -1,5 +1,6 @@
 /* include/internal/norm.h - normalisations and softmax as their setup() leaves them in ctx->params
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_NORM_H
 #define PXI_INTERNAL_NORM_H
 

@@ -1,4 +1,5 @@
 /* include/internal/npz_meta.h - the `meta` of profiles, states, captioners: JSON in an NPZ */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_NPZ_META_H
 #define PXI_INTERNAL_NPZ_META_H
 

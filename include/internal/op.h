@@ -9,6 +9,7 @@
  * wherever no oneDNN kernel takes its place; it is the definition that fast paths are tested
  * against.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_OP_H
 #define PXI_INTERNAL_OP_H
 

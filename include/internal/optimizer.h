@@ -12,6 +12,7 @@
  * All three are chosen by a text NAME[:KEY=VALUE,...] that is read strictly: what is unknown or out
  * of range is refused, and the message names what there is. docs/train.md has the formulas.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_OPTIMIZER_H
 #define PXI_INTERNAL_OPTIMIZER_H
 

@@ -9,6 +9,7 @@
  * An original is a seed; what was made of it is a fault, or kept where the network still gets it
  * right. Pixels are stored in the campaign's type: whole levels, or numbers in scaled units.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_PAIRS_H
 #define PXI_INTERNAL_PAIRS_H
 

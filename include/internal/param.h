@@ -1,4 +1,5 @@
 /* include/internal/param.h - <plexor/param.h>, and what only plexor itself uses of it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_PARAM_H
 #define PXI_INTERNAL_PARAM_H
 

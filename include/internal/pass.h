@@ -13,6 +13,7 @@
  * Whatever a visitor writes is keyed by item, or joined from the lanes by something that does not
  * depend on who did what: results are the same for any number of workers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_PASS_H
 #define PXI_INTERNAL_PASS_H
 

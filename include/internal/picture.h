@@ -16,6 +16,7 @@
  * belong to one thread at a time. Names are UTF-8; of longer ones the first 1,000 bytes count, and
  * what does not fit its place ends with an ellipsis.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_PICTURE_H
 #define PXI_INTERNAL_PICTURE_H
 

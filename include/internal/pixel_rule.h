@@ -3,6 +3,7 @@
  * *Levels* are raw values, 0..255 for 8-bit data; *units* are scaled ones. Arithmetic is in double,
  * and what is kept in float is moved inwards where that would leave the ball or the range.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_PIXEL_RULE_H
 #define PXI_INTERNAL_PIXEL_RULE_H
 

@@ -11,6 +11,7 @@
  * Immutable once made; the engine compiles plans from it, `info` prints from it, and when all feeds
  * have data it is an interpreter: every wanted value ends up folded.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_PROGRAM_H
 #define PXI_INTERNAL_PROGRAM_H
 

@@ -13,6 +13,7 @@
  *
  * MPI is a plug-in, libplexor-mpi.so, loaded when the environment says that there are ranks.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_RANKS_H
 #define PXI_INTERNAL_RANKS_H
 

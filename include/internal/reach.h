@@ -1,4 +1,5 @@
 /* include/internal/reach.h - questions about which values depend on which */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_REACH_H
 #define PXI_INTERNAL_REACH_H
 

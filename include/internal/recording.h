@@ -1,5 +1,6 @@
 /* include/internal/recording.h - recordings: decoding to one channel of floats, and changing the
  * sample rate */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_RECORDING_H
 #define PXI_INTERNAL_RECORDING_H
 

@@ -24,6 +24,7 @@
  * Part of the added inputs is held back and never trained on, so that "the failures are gone" can
  * be told from "the failures were learnt by heart". docs/repair.md has the recipes and the report.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_REPAIR_H
 #define PXI_INTERNAL_REPAIR_H
 

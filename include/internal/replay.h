@@ -9,6 +9,7 @@
  * A network may judge the stored inputs as well: the campaign's own must say what it said, and of
  * another one, a repaired one for instance, it is told which failures it still has.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_REPLAY_H
 #define PXI_INTERNAL_REPLAY_H
 

@@ -16,6 +16,7 @@
  * docs/report.md (and, to the key, in web/src/data.ts). Texts in it are shown as text, whatever
  * they hold.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_REPORT_H
 #define PXI_INTERNAL_REPORT_H
 

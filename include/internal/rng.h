@@ -3,6 +3,7 @@
  *     px_random r = px_rng(seed, PX_RNG_SHUFFLE, item, iteration);
  *     double u = px_rng_u01(&r);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_RNG_H
 #define PXI_INTERNAL_RNG_H
 

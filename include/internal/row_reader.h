@@ -1,4 +1,5 @@
 /* include/internal/row_reader.h - rows of all extractors from one forward pass */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_ROW_READER_H
 #define PXI_INTERNAL_ROW_READER_H
 

@@ -5,6 +5,7 @@
  * seconds that each spends by itself, memory, and bytes that would go to the others. Each of these
  * is taken for a line: so much to begin with, and so much for each input.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_RUN_PLAN_H
 #define PXI_INTERNAL_RUN_PLAN_H
 

@@ -1,4 +1,5 @@
 /* include/internal/sample_plan.h - compiling a network for the samples at hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_SAMPLE_PLAN_H
 #define PXI_INTERNAL_SAMPLE_PLAN_H
 

@@ -26,6 +26,7 @@
  * thread and keeps its workers, plans and sessions from call to call; results do not depend on the
  * number of workers, nor on which inputs are handed over together.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_SHAPLEY_H
 #define PXI_INTERNAL_SHAPLEY_H
 

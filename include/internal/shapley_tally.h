@@ -5,6 +5,7 @@
  *     px_shapley_tally_add(tally, x, moved, labels, count, &err);      // any number of times
  *     px_shapley_rank(tally, 10, false, &list, &err);                  // as px_suspicious_rank()
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_SHAPLEY_TALLY_H
 #define PXI_INTERNAL_SHAPLEY_TALLY_H
 

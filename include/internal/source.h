@@ -5,6 +5,7 @@
  * px_dataset on top of it picks samples (shuffle, offset, limit) and brings pictures into the shape
  * that the network wants.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_SOURCE_H
 #define PXI_INTERNAL_SOURCE_H
 

@@ -5,6 +5,7 @@
  * values without weights (the largest odd size that fits in smaller planes), sample covariances,
  * K1 = 0.01, K2 = 0.03; the mean over the places where the window fits.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_SSIM_H
 #define PXI_INTERNAL_SSIM_H
 

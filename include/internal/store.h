@@ -1,4 +1,5 @@
 /* include/internal/store.h - <plexor/store.h>, and what only plexor itself uses of it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_STORE_H
 #define PXI_INTERNAL_STORE_H
 

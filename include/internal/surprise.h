@@ -21,6 +21,7 @@
  * (a class without traces), NaN where there is nothing to score (a rejected row, no predicted
  * class). It depends on its row alone: not on the rows around it, nor on threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_SURPRISE_H
 #define PXI_INTERNAL_SURPRISE_H
 

@@ -16,6 +16,7 @@
  * before mean and std). Every input is judged twice: as computed, and as it is stored, which for
  * 8-bit data is rounded to whole levels towards the original. docs/synthesize.md has the rules.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_SYNTHESIZE_H
 #define PXI_INTERNAL_SYNTHESIZE_H
 

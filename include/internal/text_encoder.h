@@ -8,6 +8,7 @@
  *     px_text_encoder_embed(encoder, "a photo of a dog with orange regions", b, NULL, &err);
  *     sim = px_text_cosine(a, b, px_text_encoder_size(encoder));           // NaN: a zero vector
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_TEXT_ENCODER_H
 #define PXI_INTERNAL_TEXT_ENCODER_H
 

@@ -12,6 +12,7 @@
  * Same options, data and seed give the same weights to the last bit, whatever the number of threads
  * and however often the run was stopped and resumed. A trainer belongs to one thread.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_TRAIN_H
 #define PXI_INTERNAL_TRAIN_H
 

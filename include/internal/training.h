@@ -3,6 +3,7 @@
  *     const px_training training = {.own = "photos/", .pre = &pre}; // or spec, for other data
  *     px_training_learn(model, &training, "criteria", &lessons, NULL, NULL, &profile, &err);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_TRAINING_H
 #define PXI_INTERNAL_TRAINING_H
 

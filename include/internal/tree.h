@@ -4,6 +4,7 @@
  * opened when they are read. A .zip is read in place. Other archives (.tar and compressed .tar)
  * cannot be entered in the middle; they are unpacked into memory once, never to disk.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_TREE_H
 #define PXI_INTERNAL_TREE_H
 

@@ -10,6 +10,7 @@
  * Accelerating t-SNE using Tree-Based Algorithms, JMLR 15, 2014. docs/map.md says what is done in
  * which order, and what such a map does not show.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_TSNE_H
 #define PXI_INTERNAL_TSNE_H
 

@@ -10,6 +10,7 @@
  * Dimension Reduction, arXiv 1802.03426. docs/map.md says what is done in which order. How far to
  * trust a map: px_trustworthiness() of plexor/tsne.h.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_UMAP_H
 #define PXI_INTERNAL_UMAP_H
 

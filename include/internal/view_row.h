@@ -1,4 +1,5 @@
 /* include/internal/view_row.h - one sample of a view, in logical order */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_VIEW_ROW_H
 #define PXI_INTERNAL_VIEW_ROW_H
 

@@ -5,6 +5,7 @@
  *     float *w = px_weights_get(weights, 0)->tensor.data;        // change them as you like
  *     px_weights_freeze(weights, NULL, 0, &trained, &err);       // a new model that holds them
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_INTERNAL_WEIGHTS_H
 #define PXI_INTERNAL_WEIGHTS_H
 

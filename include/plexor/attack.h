@@ -12,6 +12,7 @@
  * stored, which for 8-bit data is whole levels. Where eps bounds it, rounding goes towards the
  * original and stays in the ball; elsewhere to the nearest level. docs/attack.md has the rules.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_ATTACK_H
 #define PLEXOR_ATTACK_H
 

@@ -4,6 +4,7 @@
  * `plexor.audio` of a network's metadata. Names of settings are torchaudio's where it has them.
  * docs/audio.md has the formulas.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_AUDIO_H
 #define PLEXOR_AUDIO_H
 

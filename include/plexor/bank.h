@@ -8,6 +8,7 @@
  * The file is JSON lines in UTF-8: the first object is about the bank, every other one is a unit.
  * docs/describe.md has its members. A bank that nobody adds to may be read from many threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_BANK_H
 #define PLEXOR_BANK_H
 

@@ -17,6 +17,7 @@
  * Structs that cross this door begin with their size and only ever grow at the end: a program that
  * was built with an older header goes on working.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CALL_H
 #define PLEXOR_CALL_H
 

@@ -19,6 +19,7 @@
  * the seed alone, unless the time for failures was up before their number was reached, which the
  * results say. docs/check.md has the stages, their results, and the names of gates.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CHECK_H
 #define PLEXOR_CHECK_H
 

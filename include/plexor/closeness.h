@@ -5,6 +5,7 @@
  * that was only turned is as similar as can be, and one that drowns in noise is not. What left the
  * frame is counted apart. docs/fuzz.md has the definitions and where the limits come from.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLOSENESS_H
 #define PLEXOR_CLOSENESS_H
 

@@ -20,6 +20,7 @@
  *
  * An input with a NaN or an infinity in its row is rejected: counted, never observed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_COVER_H
 #define PLEXOR_COVER_H
 

@@ -12,6 +12,7 @@
  * read-only, and every function that takes a const px_dataset may be called from many threads at
  * once. docs/data.md has the formats, their limits, and the rules for splits and class order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_DATA_H
 #define PLEXOR_DATA_H
 

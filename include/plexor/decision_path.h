@@ -23,6 +23,7 @@
  * keeps its workers and sessions from call to call. Results depend neither on the number of
  * workers nor on which inputs are handed over together.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_DECISION_PATH_H
 #define PLEXOR_DECISION_PATH_H
 

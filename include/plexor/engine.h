@@ -12,6 +12,7 @@
  * so readers use the strides. Gradients start at *seeds* (any set of values; cotangents add) and
  * reach every value in `wrt`.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_ENGINE_H
 #define PLEXOR_ENGINE_H
 

@@ -7,6 +7,7 @@
  *     if (px_model_load("net.onnx", &model, &err) != PX_OK)
  *         fprintf(stderr, "%s\n", err.message);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_ERROR_H
 #define PLEXOR_ERROR_H
 

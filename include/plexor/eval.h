@@ -11,6 +11,7 @@
  * read the same ones. Shares are 0..1, and NaN where there is nothing to divide by. Sums run in the
  * order of the inputs.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_EVAL_H
 #define PLEXOR_EVAL_H
 

@@ -9,6 +9,7 @@
  * includes says what such parts are made of. Data of a program's own need no descriptor: see
  * px_dataset_from_source().
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_EXTEND_H
 #define PLEXOR_EXTEND_H
 

@@ -3,6 +3,7 @@
  * A *fault* is an input whose predicted class is not its label; its *type* is the pair (label,
  * predicted). What is undefined (no faults; more inputs than were ranked) is NaN.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_FAULT_CURVE_H
 #define PLEXOR_FAULT_CURVE_H
 

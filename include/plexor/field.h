@@ -13,6 +13,7 @@
  * people; most are both. Their order is that of the table. The help of fields is where what is
  * documented of the JSON comes from.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_FIELD_H
 #define PLEXOR_FIELD_H
 

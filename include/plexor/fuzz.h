@@ -18,6 +18,7 @@
  * What is judged is what is stored: 8-bit data are rounded before the network sees them.
  * docs/fuzz.md has the rules.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_FUZZ_H
 #define PLEXOR_FUZZ_H
 

@@ -9,6 +9,7 @@
  * reader guarantees: nodes are in topological order, every node input is an earlier node's output,
  * a graph input or a constant, every value has at most one producer, names are unique.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_GRAPH_H
 #define PLEXOR_GRAPH_H
 

@@ -12,6 +12,7 @@
  * px_call(). Memory is borrowed, not copied. An array gives the same results as a file that holds
  * it (`.npy`, or `.npz` with labels).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_IN_MEMORY_H
 #define PLEXOR_IN_MEMORY_H
 

@@ -10,6 +10,7 @@
  * Keys appear in the order in which they are written. Numbers are the shortest that read back the
  * same; NaN and infinities, which JSON does not have, are written as null.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_JSON_H
 #define PLEXOR_JSON_H
 

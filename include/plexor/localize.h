@@ -15,6 +15,7 @@
  * Counts are whole numbers: threads and shards give the same bytes. docs/localize.md has the
  * formulas, the rules for ties and for zeros, and the file formats.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_LOCALIZE_H
 #define PLEXOR_LOCALIZE_H
 

@@ -3,6 +3,7 @@
  * A try is a mutant that the network judged. It counts for its last mutation, the one that was
  * added to an input whose answer was right, and for the label of its seed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_MODES_H
 #define PLEXOR_MODES_H
 

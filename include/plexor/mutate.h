@@ -6,6 +6,7 @@
  * on the drawn mutation and the picture alone: no libm, no fused multiply-add, the same on every
  * machine. docs/mutate.md has the definitions.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_MUTATE_H
 #define PLEXOR_MUTATE_H
 

@@ -6,6 +6,7 @@
  * The reader trusts nothing: see docs/onnx.md for the limits. It does not check operators; what
  * the engine cannot run is reported, all at once, by px_model_unsupported() in <plexor/engine.h>.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_ONNX_H
 #define PLEXOR_ONNX_H
 

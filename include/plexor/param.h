@@ -13,6 +13,7 @@
  * A table describes the members of a struct. Texts are read into the struct and printed from it by
  * the table ("nc.t=0.25"), and 'plexor list', help and JSON show it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_PARAM_H
 #define PLEXOR_PARAM_H
 

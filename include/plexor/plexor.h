@@ -32,6 +32,7 @@
  * selector of their own; <plexor/engine.h>, <plexor/probe.h> and <plexor/trace.h> for those that
  * run networks themselves, layer by layer.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_PLEXOR_H
 #define PLEXOR_PLEXOR_H
 

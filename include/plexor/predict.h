@@ -9,6 +9,7 @@
  * Labels are not needed; where inputs have them, losses come too. The numbers are the same for any
  * number of threads. <plexor/eval.h> says how right it all is.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_PREDICT_H
 #define PLEXOR_PREDICT_H
 

@@ -8,6 +8,7 @@
  * metadata, and those beat the defaults: pixels between 0 and 1, no mean, no std. docs/data.md has
  * the metadata, docs/doctor.md how to find out what a network wants.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_PREPROCESS_H
 #define PLEXOR_PREPROCESS_H
 

@@ -14,6 +14,7 @@
  *
  * A probe is immutable once made and may be shared by all threads; a session belongs to one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_PROBE_H
 #define PLEXOR_PROBE_H
 

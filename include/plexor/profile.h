@@ -13,6 +13,7 @@
  * hashes of the network and the data, counts per class, the sections). docs/cover.md has the
  * format.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_PROFILE_H
 #define PLEXOR_PROFILE_H
 

@@ -1,4 +1,5 @@
 /* include/plexor/property.h - key and value texts, as in ONNX's metadata_props */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_PROPERTY_H
 #define PLEXOR_PROPERTY_H
 

@@ -9,6 +9,7 @@
  * all registries alike. Any thread may read it; what a program adds of its own (extend.h) comes
  * behind plexor's.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_REGISTRY_H
 #define PLEXOR_REGISTRY_H
 

@@ -6,6 +6,7 @@
  * shard: items and iterations are logical indices, never thread or batch numbers. Nothing is
  * shared.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_RNG_H
 #define PLEXOR_RNG_H
 

@@ -16,6 +16,7 @@
  * The ranking is by (score descending, index ascending); +Inf comes first, NaN last and is counted.
  * Everything is the same to the byte for any number of threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_SELECT_H
 #define PLEXOR_SELECT_H
 

@@ -1,4 +1,5 @@
 /* include/plexor/stats.h - values that statistics are given in */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_STATS_H
 #define PLEXOR_STATS_H
 

@@ -17,6 +17,7 @@
  *
  * A px_campaign belongs to one thread at a time.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_STORE_H
 #define PLEXOR_STORE_H
 

@@ -1,4 +1,5 @@
 /* include/plexor/system.h - the program's version, the machine it runs on, and a wish to stop */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_SYSTEM_H
 #define PLEXOR_SYSTEM_H
 

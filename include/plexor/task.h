@@ -9,6 +9,7 @@
  *
  * Labels go by the names of the network's classes where both sides have names.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_TASK_H
 #define PLEXOR_TASK_H
 

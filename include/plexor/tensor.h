@@ -7,6 +7,7 @@
  * A px_tensor is an open value: whoever filled in `data` says who owns it. px_tensor_init() and
  * px_tensor_done() are for tensors that own theirs; a *view* of other memory is simply assigned.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_TENSOR_H
 #define PLEXOR_TENSOR_H
 

@@ -8,6 +8,7 @@
  * Running out of memory is remembered, not reported at each step: check px_text_failed() at the
  * end.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_TEXT_H
 #define PLEXOR_TEXT_H
 

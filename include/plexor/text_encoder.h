@@ -13,6 +13,7 @@
  * matter to them. The nearness of the default's words is what the gloss table says: names without a
  * gloss are all as far from each other.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_TEXT_ENCODER_H
 #define PLEXOR_TEXT_ENCODER_H
 

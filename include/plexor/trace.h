@@ -9,6 +9,7 @@
  * arrays `labels`, `predictions` (where the data or the network have them) and `indices`. Memory
  * does not grow with the number of samples.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_TRACE_H
 #define PLEXOR_TRACE_H
 

@@ -3,6 +3,7 @@
  * Everything that has to know a network's training data finds them by the same rules: those that
  * are named, else 1,000 inputs of the train part of the data that are examined.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_TRAINING_H
 #define PLEXOR_TRAINING_H
 

@@ -6,6 +6,7 @@
  * has more than one element. Pads, clip bounds, scales of Resize and other numbers are not weights,
  * nor is what no output depends on. An initialiser that several nodes read is one weight.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_WEIGHTS_H
 #define PLEXOR_WEIGHTS_H
 

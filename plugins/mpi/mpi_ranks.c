@@ -3,6 +3,7 @@
  * Only what MPI 3 has. Waiting ranks sleep between looks, so that those at work on the same machine
  * have its cores; MPI itself would spin.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/ranks.h>
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """plexor: test neural networks from the inside.
 
     import plexor as px

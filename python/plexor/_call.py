@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """px_call() for Python: words in; JSON, arrays, remarks and exceptions out.
 
 While the library works the GIL is free. In the main thread the library runs in a thread of its own, so that Ctrl-C is

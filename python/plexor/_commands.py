@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line as Python functions, made from `plexor help --json`: same names, defaults, checks and words.
 
 An option --train-limit is a parameter train_limit; what Python reserves has an underscore behind it (lambda_). Arrays,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results as HTML for notebooks: tables, bars, galleries of pictures. No script, no style sheet from elsewhere."""
 import base64
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library behind the module: where it is, and its stable door (<plexor/call.h>, <plexor/in_memory.h>) in ctypes.
 
 It is looked for in PLEXOR_LIBRARY (a file), beside the module (a wheel brings it), and where the system has libraries.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs as pictures that can be looked at."""
 import numpy
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far long work is: a bar by tqdm where that is installed, else a line on a terminal or in a notebook."""
 import sys
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Failures of a campaign, as attack and fuzz store them (docs/campaign.md has the tables)."""
 import os
 import pathlib

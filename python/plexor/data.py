@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data: arrays as they are in memory, a source of one's own, or whatever the command line takes by name."""
 import ctypes
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong, as exceptions: each has the status, the sentence and the advice that the command line gives."""
 import collections
 

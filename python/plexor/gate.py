@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gates: what a network must reach, as a test, a score or a hook of training."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks: an ONNX file, bytes, a model of the package onnx, or a PyTorch module."""
 import copy
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Criteria, selectors and mutations of one's own, written in Python.
 
     class Peak(px.Criterion):

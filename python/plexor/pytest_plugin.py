@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pytest plug-in: `pytest --plexor` runs gates of networks as tests, one case for each gate and class.
 
     # test_network.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results: what --json prints as attributes, arrays, frames, tables and pictures."""
 import functools
 import re

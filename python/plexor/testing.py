@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Laws that parts of plexor keep, to be tried on one's own.
 
     plexor.testing.check_criterion(MyCriterion, network=net, data=data)

@@ -1,4 +1,5 @@
 /* src/assess/assess.c - options and results of an assessment */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/assess_internal.h"
 
 #include <assert.h>

@@ -1,5 +1,6 @@
 /* src/assess/assess_internal.h - what a metric sees of a pair, and what the frame knows of a metric
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ASSESS_ASSESS_INTERNAL_H
 #define PXI_ASSESS_ASSESS_INTERNAL_H
 

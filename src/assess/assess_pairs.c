@@ -1,4 +1,5 @@
 /* src/assess/assess_pairs.c - which original an adversarial input came from */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/assess.h>
 
 #include "base/memory.h"

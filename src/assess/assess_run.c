@@ -5,6 +5,7 @@
  * once more. Terms are kept by pair and metric and summed in order of pairs, whatever the number of
  * workers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/assess_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/assess/clever.c - options of CLEVER, and what it came to in numbers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/clever_internal.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * is left out, and each gets a sign (Barthe et al., Annals of Probability 33, 2005). Linf: each
  * value by itself.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/clever_internal.h"
 
 #include <internal/rng.h>

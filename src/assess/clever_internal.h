@@ -1,4 +1,5 @@
 /* src/assess/clever_internal.h - a CLEVER run, as its files see it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ASSESS_CLEVER_INTERNAL_H
 #define PXI_ASSESS_CLEVER_INTERNAL_H
 

@@ -6,6 +6,7 @@
  * and block, so that the number of workers does not matter. Fits are jobs of their own. All that is
  * kept for fits is bounded: inputs are taken in chunks.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/clever_internal.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * A Gaussian of sigma 0.5 on five taps, borders mirrored. PIL's GaussianBlur(0.5), which DEEPSEC
  * calls, is three passes of a box of 24/22 values per axis, rounded after each, borders repeated.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/metrics.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/assess/metric_confidence.c - MR, ASR, ACAC, ACTC, NTE: from classes and confidences alone */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/metrics.h"
 
 #include <math.h>

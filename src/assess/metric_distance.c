@@ -4,6 +4,7 @@
  * that are not 0. DEEPSEC's code, which the paper's package calls, divides by the number of values
  * for p = 0 and by nothing for 2 and infinity.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/metrics.h"
 
 #include <math.h>

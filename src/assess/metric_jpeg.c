@@ -3,6 +3,7 @@
  * A real round trip through libjpeg in memory: baseline, standard tables, 4:2:0 for colour. DEEPSEC
  * uses quality 90; the paper's package calls it with 1.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/metrics.h"
 
 #include <internal/image.h>

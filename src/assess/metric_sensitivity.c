@@ -4,6 +4,7 @@
  * 1 / std of the 3 x 3 values of the original around it, which has no value where these are all the
  * same; published code has 1 - std instead, with values of 0 to 1.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/metrics.h"
 
 #include <internal/mutation.h>

@@ -2,6 +2,7 @@
  *
  * The mean over channels of what picture/ssim.h has of a plane.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/metrics.h"
 
 #include <internal/ssim.h>

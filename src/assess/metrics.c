@@ -1,4 +1,5 @@
 /* src/assess/metrics.c - the table of metrics */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "assess/metrics.h"
 
 #include "base/memory.h"

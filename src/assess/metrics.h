@@ -1,4 +1,5 @@
 /* src/assess/metrics.h - X(id) per metric pxi_metric_<id>, in the order in which they are shown */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ASSESS_METRICS_H
 #define PXI_ASSESS_METRICS_H
 

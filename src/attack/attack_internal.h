@@ -4,6 +4,7 @@
  * gradients it asked for, then it moves the pixels. The frame runs many slots in one micro-batch,
  * and knows when to stop, to begin again, to round and to judge.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ATTACK_ATTACK_INTERNAL_H
 #define PXI_ATTACK_ATTACK_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/attack/attack_run.c - a run over all inputs: plan, chunks, workers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/attack_internal.h"
 
 #include "base/memory.h"

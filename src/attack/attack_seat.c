@@ -1,4 +1,5 @@
 /* src/attack/attack_seat.c - one input on its way through an attack */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/attack_seat.h"
 
 #include <assert.h>

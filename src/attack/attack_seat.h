@@ -1,4 +1,5 @@
 /* src/attack/attack_seat.h - one input on its way through an attack */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ATTACK_ATTACK_SEAT_H
 #define PXI_ATTACK_ATTACK_SEAT_H
 

@@ -3,6 +3,7 @@
  * Linf: every value moves by U(-eps, eps). L2: eps U^(1/D) z/|z| with z normal, which is uniform in
  * the ball; z comes first, then U. Then the range.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/attack_internal.h"
 
 #include <internal/rng.h>

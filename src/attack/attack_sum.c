@@ -1,4 +1,5 @@
 /* src/attack/attack_sum.c - what an attack came to, in numbers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/attack_internal.h"
 
 #include "base/memory.h"

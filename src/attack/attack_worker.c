@@ -5,6 +5,7 @@
  * rounded result): so no backward pass is wasted on the latter, and a seat that is done makes room
  * for the next input at once. Rows do not depend on their neighbours, so neither do results.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/attack_seat.h"
 
 #include "base/memory.h"

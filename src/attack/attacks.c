@@ -1,4 +1,5 @@
 /* src/attack/attacks.c - the table of attacks, and their options */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/methods.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Kurakin, Goodfellow, Bengio, Adversarial Examples in the Physical World, ICLR workshop 2017. The
  * defaults are Foolbox's: 10 steps of eps/5 (LGR E.2).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/methods.h"
 
 const pxi_attack_method pxi_attack_bim = {

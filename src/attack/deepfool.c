@@ -14,6 +14,7 @@
  * forward pass. With a target only its boundary is looked for, and from the class that the input
  * has by then.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/methods.h"
 
 #include "base/memory.h"

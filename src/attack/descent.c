@@ -6,6 +6,7 @@
  * direction is g/|g| and the projection shortens the difference to eps. Projecting comes first,
  * then the range. With a target the loss at the target goes down.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/attack_internal.h"
 
 #include <internal/engine.h>

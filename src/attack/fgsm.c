@@ -3,6 +3,7 @@
  * Goodfellow, Shlens, Szegedy, Explaining and Harnessing Adversarial Examples, ICLR 2015. With L2
  * it is eps g/|g|; where there is no gradient the input stays as it is (LGR E.1).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/methods.h"
 
 const pxi_attack_method pxi_attack_fgsm = {

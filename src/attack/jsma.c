@@ -11,6 +11,7 @@
  * On scores this takes two backward passes. Probabilities sum to 1, so beta = -alpha, and with
  * out=softmax one is enough. search=lite is ART's: the two free values with the largest alpha.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/methods.h"
 
 #include "base/memory.h"

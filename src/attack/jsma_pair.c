@@ -4,6 +4,7 @@
  * the product of those two, and a p whose bound does not exceed the best found so far is passed
  * over.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/attack_internal.h"
 
 static float pair_score(float alpha, float beta, bool free)

@@ -2,6 +2,7 @@
  *
  * To add one: end its file with `const pxi_attack_method pxi_attack_ID = {...};` and add X(ID).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ATTACK_METHODS_H
 #define PXI_ATTACK_METHODS_H
 

@@ -4,6 +4,7 @@
  * there. Every vector becomes the nearest one that stands for a token (L2, the lower number of
  * equals), and the network is asked again about those tokens.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/nearest_tokens.h>
 
 #include "base/memory.h"

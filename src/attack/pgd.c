@@ -6,6 +6,7 @@
  * Foolbox's 40 steps of eps/30 do not lead from one side of the ball to the other, and from a
  * random start find less.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack/methods.h"
 
 const pxi_attack_method pxi_attack_pgd = {

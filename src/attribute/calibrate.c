@@ -3,6 +3,7 @@
  * NSGen: the lower quartile of the similarities of images with everything that its 95 mutations
  * make of them, valid or not. All modes are served by the same paths: only their texts differ.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/paths_internal.h"
 
 #include "base/arena.h"

@@ -9,6 +9,7 @@
  * the first run tells the predicted class, whose score the gradients may be of. A lane keeps the
  * last row of a micro-batch for the first difference of the next.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/paths_internal.h"
 
 #include "base/memory.h"

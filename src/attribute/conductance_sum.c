@@ -11,6 +11,7 @@
  * side by side. Of every channel 64 places in a row are added in float and those sums in double, in
  * NCHW order: the result depends neither on the layout nor on the vector width.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/paths_internal.h"
 
 #include "base/memory.h"

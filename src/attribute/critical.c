@@ -1,4 +1,5 @@
 /* src/attribute/critical.c - critical units: which decided in a layer, what two paths share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/paths_internal.h"
 
 #include <internal/decision_path.h>

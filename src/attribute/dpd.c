@@ -1,4 +1,5 @@
 /* src/attribute/dpd.c - decision path discrepancy (CSM A.12, LGR C.10) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/decision_path.h>
 #include <internal/dpd.h>
 #include <internal/stats.h>

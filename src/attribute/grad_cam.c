@@ -1,4 +1,5 @@
 /* src/attribute/grad_cam.c - Grad-CAM of classes and maps of units: where in the picture */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/paths_internal.h"
 
 #include "base/memory.h"

@@ -26,6 +26,7 @@
  * plans of the network with positive and with negative weights that begin before the node and end
  * behind it; the transposed product is their gradient.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ATTRIBUTE_LRP_H
 #define PXI_ATTRIBUTE_LRP_H
 

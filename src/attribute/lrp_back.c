@@ -1,4 +1,5 @@
 /* src/attribute/lrp_back.c - LRP: the rules, step by step, on one worker's sessions */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/lrp_internal.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* src/attribute/lrp_internal.h - what the files of LRP, layer-wise relevance propagation, share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ATTRIBUTE_LRP_INTERNAL_H
 #define PXI_ATTRIBUTE_LRP_INTERNAL_H
 

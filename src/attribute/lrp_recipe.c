@@ -1,4 +1,5 @@
 /* src/attribute/lrp_recipe.c - LRP: the way back from the class scores to the wanted values */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/lrp.h"
 
 #include "attribute/lrp_internal.h"

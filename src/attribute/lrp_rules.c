@@ -1,4 +1,5 @@
 /* src/attribute/lrp_rules.c - LRP: the relevance rules, element by element, whatever the layout */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/lrp.h"
 
 #include "base/memory.h"

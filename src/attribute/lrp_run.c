@@ -4,6 +4,7 @@
  * worker's sessions of them and its memory. Relevance lies channels-last as in the engine, so that
  * most loops are flat; a value's memory is used again once the step that made it is done.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/lrp_internal.h"
 #include "base/arena.h"
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Only the weights of steps on the way differ, and biases, which are zero. Values keep their
  * numbers, so a plan is asked for in the same words of either copy.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/lrp_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/attribute/path_judge.c - how alike paths are, with a memory for the vectors of texts */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/path_text.h"
 #include "attribute/paths_internal.h"
 

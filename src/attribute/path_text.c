@@ -4,6 +4,7 @@
  * the descriptions through an unordered set, so that duplicates and the order of layers are lost.
  * Here classes come by score and descriptions by layer, a later duplicate left out.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/path_text.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/attribute/path_text.h - the parts of a path's sentence */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ATTRIBUTE_PATH_TEXT_H
 #define PXI_ATTRIBUTE_PATH_TEXT_H
 

@@ -1,4 +1,5 @@
 /* src/attribute/path_tools.c - a bank, paths, an encoder and a judge, opened to go together */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/bank.h>
 #include <internal/decision_path.h>
 #include <internal/text_encoder.h>

@@ -1,4 +1,5 @@
 /* src/attribute/path_words.c - the names of rules, targets, baselines, modes and maps */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/decision_path.h>
 
 #include "base/memory.h"

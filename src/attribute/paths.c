@@ -1,4 +1,5 @@
 /* src/attribute/paths.c - layers and the pass of px_paths */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/paths_internal.h"
 
 #include "base/memory.h"

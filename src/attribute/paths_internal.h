@@ -1,4 +1,5 @@
 /* src/attribute/paths_internal.h - the inside of px_paths */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ATTRIBUTE_PATHS_INTERNAL_H
 #define PXI_ATTRIBUTE_PATHS_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/attribute/shapley.c - Shapley values: players, plans and workers of px_shapley */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_internal.h"
 
 #include "base/memory.h"

@@ -10,6 +10,7 @@
  * at a time: the same for each layer, whose *stem* leads from it to its z; where it has no such z
  * the network starts again at q times the layer.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_internal.h"
 
 #include "base/memory.h"

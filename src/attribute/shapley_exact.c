@@ -4,6 +4,7 @@
  *
  * DeepSensor, Eq. 5. The weight of coalitions of k players is 1 / (n binomial(n - 1, k - 1)).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/attribute/shapley_game.c - Shapley: the network behind a layer, some channels silent */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_internal.h"
 
 #include "base/memory.h"

@@ -9,6 +9,7 @@
  *
  * and a channel is taken out by one subtraction. Other layers start at the masked layer itself.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ATTRIBUTE_SHAPLEY_INTERNAL_H
 #define PXI_ATTRIBUTE_SHAPLEY_INTERNAL_H
 

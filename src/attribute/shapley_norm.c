@@ -4,6 +4,7 @@
  * Eq. 6 takes their share. To rank neurons under small changes values may be scaled within a layer,
  * as the published code scales its own quantity; how large they are is then forgotten.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_internal.h"
 
 #include "base/memory.h"

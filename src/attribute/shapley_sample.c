@@ -9,6 +9,7 @@
  * channels about which the question is settled are no longer looked at (Ghorbani, Zou: Neuron
  * Shapley, NeurIPS 2020): both are decided from numbers that do not depend on threads or batches.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_internal.h"
 
 #include "base/arena.h"

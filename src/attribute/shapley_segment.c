@@ -3,6 +3,7 @@
  * Linear and affine operators are; before the first of them, so is what works on each channel by
  * itself and keeps zero and positive factors: pooling and rectifiers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_internal.h"
 
 #include <string.h>

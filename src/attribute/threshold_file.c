@@ -1,4 +1,5 @@
 /* src/attribute/threshold_file.c - tau with what it belongs to, as JSON */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/bank.h>
 #include <internal/decision_path.h>
 #include <internal/field.h>

@@ -3,6 +3,7 @@
  * Slots are filled in order and never change again, so that readers need no lock: they see the
  * count, and what lies below it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_ADDITIONS_H
 #define PXI_BASE_ADDITIONS_H
 

@@ -1,4 +1,5 @@
 /* src/base/arena.c - many small things that die together */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
 #include "base/memory.h"

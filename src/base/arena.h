@@ -3,6 +3,7 @@
  * A model's graph and strings, a program's operator parameters. Not thread-safe. Memory is
  * zeroed and 64-byte aligned for blocks of 64 bytes and more, 16-byte aligned otherwise.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_ARENA_H
 #define PXI_BASE_ARENA_H
 

@@ -1,4 +1,5 @@
 /* src/base/ascending.c - ascending orders for qsort() and bsearch() */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/ascending.h"
 
 #include <stdint.h>

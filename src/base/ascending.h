@@ -1,4 +1,5 @@
 /* src/base/ascending.h - ascending orders for qsort() and bsearch() */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_ASCENDING_H
 #define PXI_BASE_ASCENDING_H
 

@@ -1,4 +1,5 @@
 /* src/base/base64.c - bytes as text (RFC 4648, section 4) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/base64.h"
 
 void pxi_base64_add(px_text *text, const uint8_t *bytes, size_t size)

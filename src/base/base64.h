@@ -1,4 +1,5 @@
 /* src/base/base64.h - bytes as text (RFC 4648, section 4) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_BASE64_H
 #define PXI_BASE_BASE64_H
 

@@ -1,4 +1,5 @@
 /* src/base/cache_folder.c - where the program keeps what it can make again */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cache_folder.h"
 
 #include <internal/ranks.h>

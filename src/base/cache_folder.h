@@ -1,4 +1,5 @@
 /* src/base/cache_folder.h - where the program keeps what it can make again */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_CACHE_FOLDER_H
 #define PXI_BASE_CACHE_FOLDER_H
 

@@ -1,4 +1,5 @@
 /* src/base/csv_rows.c - the rows of a CSV text, cut up in place */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv_rows.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
  * Fields may be quoted as in RFC 4180; blanks around plain ones are dropped, and so are blank
  * lines. The text has a NUL behind its last byte, and none within: the caller looks.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_CSV_ROWS_H
 #define PXI_BASE_CSV_ROWS_H
 

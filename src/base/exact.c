@@ -1,4 +1,5 @@
 /* src/base/exact.c - sums that do not depend on the order */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/exact.h"
 
 #include <math.h>

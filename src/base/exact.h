@@ -13,6 +13,7 @@
  * fit. One that is not (NaN and infinities too) is left out and sets `lost`, which stays set: then
  * there is no sum.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_EXACT_H
 #define PXI_BASE_EXACT_H
 

@@ -1,4 +1,5 @@
 /* src/base/field.c - results, written out by the tables of their fields */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/field.h>
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Everything that is read is hostile: a member that is missing or of another kind is refused, and
  * nothing is converted that does not fit. What values mean is the caller's concern.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/field.h>
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* src/base/file.c - files read whole, and files that appear whole or not at all */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
 #include "base/folder_mark.h"

@@ -5,6 +5,7 @@
  *     fwrite(bytes, 1, n, w.stream);          // errors are found at commit
  *     return pxi_file_commit(&w, err);        // flush, fsync, rename; or pxi_file_abandon(&w)
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_FILE_H
 #define PXI_BASE_FILE_H
 

@@ -1,4 +1,5 @@
 /* src/base/folder_mark.c - the file that says which things in a folder are plexor's own */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/folder_mark.h"
 
 #include "base/file.h"

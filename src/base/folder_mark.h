@@ -10,6 +10,7 @@
  * may come from a stranger: names that lead out of the folder are refused, and symbolic links are
  * never followed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_FOLDER_MARK_H
 #define PXI_BASE_FOLDER_MARK_H
 

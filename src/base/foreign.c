@@ -1,4 +1,5 @@
 /* src/base/foreign.c - files of other programs, told by what is in them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/foreign.h"
 
 #include "base/memory.h"

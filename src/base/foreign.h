@@ -3,6 +3,7 @@
  * Whoever has a network in another format should read how to export it, not that the file is
  * damaged; the same for data.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_FOREIGN_H
 #define PXI_BASE_FOREIGN_H
 

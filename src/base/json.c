@@ -1,4 +1,5 @@
 /* src/base/json.c - JSON out */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/json.h>
 #include <internal/text.h>
 

@@ -1,4 +1,5 @@
 /* src/base/json_most.h - JSON that may be longer than metadata are, and JSON inside JSON */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_JSON_MOST_H
 #define PXI_BASE_JSON_MOST_H
 

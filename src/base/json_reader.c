@@ -3,6 +3,7 @@
  * Sizes are bounded by the text: every item takes at least one byte of it, and the text is at most
  * JSON_MAX_BYTES unless a caller expects more. Nesting is bounded by PX_JSON_DEPTH.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/json.h>
 
 #include "base/arena.h"

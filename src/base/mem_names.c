@@ -1,4 +1,5 @@
 /* src/base/mem_names.c - what "mem:NAME" stands for */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem_names.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * One name, one thing, in the whole process; any thread may put, take and remove. What was taken
  * lives on when its name is removed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_MEM_NAMES_H
 #define PXI_BASE_MEM_NAMES_H
 

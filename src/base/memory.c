@@ -1,4 +1,5 @@
 /* src/base/memory.c - overflow-checked allocation */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
 #include <stdarg.h>

@@ -8,6 +8,7 @@
  * Memory that is not to be had and a count * size that overflows are one failure, PX_E_NOMEM, with
  * one sentence, which is written here and nowhere else.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_MEMORY_H
 #define PXI_BASE_MEMORY_H
 

@@ -1,4 +1,5 @@
 /* src/base/nearest_word.c - which known name was meant by a word that is none */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/text.h>
 
 #include <string.h>

@@ -7,6 +7,7 @@
  * Threads of plexor come from its worker pool alone. OpenMP's own setting belongs to the caller's
  * thread and is put back.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_ONE_THREAD_H
 #define PXI_BASE_ONE_THREAD_H
 

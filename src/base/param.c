@@ -1,4 +1,5 @@
 /* src/base/param.c - settings by their tables: "k=1000" into the member k, and back */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/param.h>
 
 #include "base/memory.h"

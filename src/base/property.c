@@ -1,4 +1,5 @@
 /* src/base/property.c - key and value texts */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/property.h>
 
 #include <string.h>

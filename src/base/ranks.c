@@ -1,4 +1,5 @@
 /* src/base/ranks.c - the processes that do one command together: joining, meeting, leaving */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/ranks.h>
 
 #include "base/memory.h"

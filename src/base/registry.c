@@ -1,4 +1,5 @@
 /* src/base/registry.c - what can be chosen by name */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/param.h>
 #include <plexor/registry.h>
 

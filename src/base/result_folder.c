@@ -1,4 +1,5 @@
 /* src/base/result_folder.c - folders of results that appear whole, and that are plexor's own */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/folder.h>
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/base/rng.c - Philox4x32-10 and what is drawn from it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/rng.h>
 
 #include "base/wide.h"

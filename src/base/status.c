@@ -1,4 +1,5 @@
 /* src/base/status.c - names of statuses, and how error messages are made */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/error.h>
 
 #include <stdarg.h>

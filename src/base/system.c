@@ -1,4 +1,5 @@
 /* src/base/system.c - the program's version, the machine it runs on, and a wish to stop */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/canceller.h"
 
 #include <internal/system.h>

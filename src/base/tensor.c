@@ -1,4 +1,5 @@
 /* src/base/tensor.c - element types, shapes, tensors that own their memory */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/tensor.h>
 
 #include "base/memory.h"

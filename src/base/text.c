@@ -1,4 +1,5 @@
 /* src/base/text.c - a string that grows */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/text.h>
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/base/utf8.c - characters and their bytes (RFC 3629) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
 size_t pxi_utf8_length(const char *text, size_t left)

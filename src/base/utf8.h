@@ -1,4 +1,5 @@
 /* src/base/utf8.h - characters and their bytes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_UTF8_H
 #define PXI_BASE_UTF8_H
 

@@ -12,6 +12,7 @@
  * ndtrf.c); errors stay below 3 units in the last place, over- and underflow are IEEE's, NaN stays
  * NaN. double goes to libm.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_VECTOR_MATH_H
 #define PXI_BASE_VECTOR_MATH_H
 

@@ -9,6 +9,7 @@
  *
  * Other processors and compilers have the one version that they make by themselves.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_WIDE_H
 #define PXI_BASE_WIDE_H
 

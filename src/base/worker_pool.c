@@ -1,4 +1,5 @@
 /* src/base/worker_pool.c - the one worker pool */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/worker_pool.h"
 
 #include "base/canceller.h"

@@ -9,6 +9,7 @@
  * jobs fail, the failure of the lowest index is reported, whatever the number of workers: every
  * index below it has been run by then.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_BASE_WORKER_POOL_H
 #define PXI_BASE_WORKER_POOL_H
 

@@ -1,4 +1,5 @@
 /* src/check/check.c - an examination from beginning to end */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_criteria.h"
 #include "check/check_internal.h"
 

@@ -1,5 +1,6 @@
 /* src/check/check_criteria.h - which coverage is measured, and the profile it is measured against
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_CHECK_CRITERIA_H
 #define PXI_CHECK_CRITERIA_H
 

@@ -4,6 +4,7 @@
  * taken seriously and has failures enough to look at. Smaller sets get more epochs. It is written
  * to FOLDER/model.onnx, with its preprocessing and class names, and trained only once per folder.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <internal/arch.h>

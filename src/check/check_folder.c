@@ -10,6 +10,7 @@
  * A result's key is a hash of the identity, of the stage, and of the keys of the results it read.
  * A result with another key, or whose files are not as it says, is made again.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "check/check_internal.h"
 

@@ -5,6 +5,7 @@
  * reads what came before from c->result[] (parsed objects, never its own memory) and from files in
  * the folder, so that a stage that ran in an earlier process is as good as one that just ran.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_CHECK_INTERNAL_H
 #define PXI_CHECK_INTERNAL_H
 

@@ -2,6 +2,7 @@
  *
  * What cannot be examined is refused here, before any work, with what to do about it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <internal/bank.h>

@@ -3,6 +3,7 @@
  * A page that does not open is no report: findings are taken off it until it is below a limit,
  * unless the user wants all.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/page_internal.h"
 
 #include "base/file.h"

@@ -3,6 +3,7 @@
  * A few inputs are timed before the first stage. What stages cost in such runs is from measurements
  * of LeNet-5, ResNet-20 and MobileNetV2; those that ran correct the rest.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <internal/ranks.h>

@@ -2,6 +2,7 @@
  *
  * Found out once, and only where a stage wants it: float data are read for it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* src/check/check_result.c - reading the results of stages */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <internal/check.h>

@@ -1,4 +1,5 @@
 /* src/check/check_suspects.h - the hit spectrum of an examination, and rankings of it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_CHECK_SUSPECTS_H
 #define PXI_CHECK_SUSPECTS_H
 

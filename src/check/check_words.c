@@ -4,6 +4,7 @@
  * colours, strokes) a unit's masks overlap with, and which class its exemplars share. Nothing in
  * that is learned, so that there is nothing to be validated; a bank says itself how far it was.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_words.h"
 
 #include <internal/bank.h>

@@ -1,4 +1,5 @@
 /* src/check/check_words.h - what neurons respond to, in words */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_CHECK_WORDS_H
 #define PXI_CHECK_WORDS_H
 

@@ -3,6 +3,7 @@
  * A cluster is named by its largest kinds of failures, as many as it takes for half of the members
  * but at most three, each with its share; and by how they were made, where that is what most share.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/cluster_words.h"
 
 #include <internal/mutate.h>

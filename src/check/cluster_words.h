@@ -1,4 +1,5 @@
 /* src/check/cluster_words.h - what the members of a cluster of failures have in common, in words */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_CLUSTER_WORDS_H
 #define PXI_CLUSTER_WORDS_H
 

@@ -5,6 +5,7 @@
  * replay, export and assess have one folder to look at. Faults that nearly repeat others stay
  * where they are.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <internal/mutate.h>

@@ -1,4 +1,5 @@
 /* src/check/gates.c - what must hold: thresholds, and the verdict */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <errno.h>

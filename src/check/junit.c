@@ -1,4 +1,5 @@
 /* src/check/junit.c - the verdict for CI servers: JUnit XML, a test case per gate and per stage */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include "base/file.h"

@@ -7,6 +7,7 @@
  * an overconfident network does not suspect everything it gets wrong. Here only the network's own
  * answer is taken for j. The order is by margin, p(answer) - p(label), largest first.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/label_suspects.h"
 
 #include "base/csv_rows.h"

@@ -1,4 +1,5 @@
 /* src/check/label_suspects.h - inputs whose label may be wrong */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_CHECK_LABEL_SUSPECTS_H
 #define PXI_CHECK_LABEL_SUSPECTS_H
 

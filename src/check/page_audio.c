@@ -4,6 +4,7 @@
  * mutant follow from the data and its chain (generate/fuzz_recording.c), so that they are made
  * again here. What attacks change are features themselves: of those there is no recording.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/page_internal.h"
 
 #include "base/base64.h"

@@ -3,6 +3,7 @@
  * The page has those failures that were clustered: as many of every way of making them, over the
  * whole campaign. Where not all of them fit, clusters take turns, so that each keeps some.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/page_internal.h"
 
 #include <internal/closeness.h>

@@ -2,6 +2,7 @@
  *
  * Results name inputs by their place. Which of them the page shows, a stage's view says.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/page_internal.h"
 
 #include <internal/graph.h>

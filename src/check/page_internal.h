@@ -4,6 +4,7 @@
  * here is what no result has: pictures and recordings, failures of the campaign, values of all
  * neurons, and where everything comes from. docs/report.md has the keys.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PAGE_INTERNAL_H
 #define PXI_PAGE_INTERNAL_H
 

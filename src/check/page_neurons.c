@@ -1,6 +1,7 @@
 /* src/check/page_neurons.c - neurons on the page: the values of all for the map, and where those in
  * the table are active
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/page_internal.h"
 
 #include "check/check_suspects.h"

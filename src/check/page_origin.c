@@ -1,4 +1,5 @@
 /* src/check/page_origin.c - where the page's numbers come from: stages, assumptions, files */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/page_internal.h"
 
 #include <internal/check.h>

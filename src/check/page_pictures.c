@@ -1,4 +1,5 @@
 /* src/check/page_pictures.c - thumbnails of inputs in one sprite sheet */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/page_internal.h"
 
 #include "base/arena.h"

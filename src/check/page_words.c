@@ -3,6 +3,7 @@
  * A page is sent to others: paths on it are as the user gave them, and absolute ones, which say
  * where somebody's home is and hold on no other machine, from their last folder on.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
  * The faults of one stage follow each other in the campaign, so that a part of it is a data set of
  * its own. The first ones of each stage are measured: metrics are means.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/ascending.h"
 #include "check/check_internal.h"
 

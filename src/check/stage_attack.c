@@ -4,6 +4,7 @@
  * are the first inputs, right or wrong, so that accuracy under attack is of the same kind as
  * accuracy; in pieces, so that a time box can end between two.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <internal/data.h>

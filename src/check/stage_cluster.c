@@ -5,6 +5,7 @@
  * four where there are failures enough. Inputs of the data that are wrong, and generated ones, go
  * together; some that are right give the map its background.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/cluster_words.h"
 
 #include <internal/field.h>

@@ -2,6 +2,7 @@
  *
  * Beside it stands what as many random pictures cover: coverage is not quality.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_criteria.h"
 
 #include <internal/cover.h>

@@ -4,6 +4,7 @@
  * excite them most, where in the picture, and words, by measured labels or by a bank that was
  * given. A neuron's value is the mean of its channel, as everywhere else; words are about its map.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_suspects.h"
 #include "check/check_words.h"
 

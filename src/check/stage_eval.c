@@ -1,5 +1,6 @@
 /* src/check/stage_eval.c - how often the network is right, for which classes, and how sure it is
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "check/check_internal.h"
 #include "check/label_suspects.h"

@@ -5,6 +5,7 @@
  * interruption; it ends after a number of turns, so that equal runs find the same, or when the time
  * is up, which the result says.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_criteria.h"
 
 #include <internal/data.h>

@@ -1,4 +1,5 @@
 /* src/check/stage_localize.c - which neurons are active when the network is wrong (DeepFault) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_suspects.h"
 
 #include <internal/field.h>

@@ -1,4 +1,5 @@
 /* src/check/stage_profile.c - what training data look like from inside: ranges for the criteria */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_criteria.h"
 
 #include <internal/profile.h>

@@ -4,6 +4,7 @@
  * measured to be better on unchanged inputs (docs/studies). Where there are labels, all are
  * compared by the faults they would have found.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_internal.h"
 
 #include <internal/fault_curve.h>

@@ -2,6 +2,7 @@
  *
  * Inputs go in pieces, so that a time box can end between two of them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_suspects.h"
 
 #include <internal/engine.h>

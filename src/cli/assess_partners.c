@@ -1,4 +1,5 @@
 /* src/cli/assess_partners.c - the two sides of an assessment, opened and paired up */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/assess_partners.h"
 
 #include "base/memory.h"

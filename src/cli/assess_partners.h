@@ -1,4 +1,5 @@
 /* src/cli/assess_partners.h - the two sides of an assessment, opened and paired up */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_ASSESS_PARTNERS_H
 #define PLEXOR_CLI_ASSESS_PARTNERS_H
 

@@ -1,4 +1,5 @@
 /* src/cli/attack_files.c - results of an attack as a campaign, and on a contact sheet */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/attack_files.h"
 
 #include "base/memory.h"

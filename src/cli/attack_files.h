@@ -1,4 +1,5 @@
 /* src/cli/attack_files.h - results of an attack as a campaign, and on a contact sheet */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_ATTACK_FILES_H
 #define PLEXOR_CLI_ATTACK_FILES_H
 

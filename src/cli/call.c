@@ -1,4 +1,5 @@
 /* src/cli/call.c - the command line as a program and as a function */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/ranks.h>
 #include <internal/system.h>
 #include <plexor/call.h>

@@ -1,4 +1,5 @@
 /* src/cli/campaign_print.c - what a campaign found, as fuzz and status say it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/campaign_print.h"
 
 #include "cli/cli.h"

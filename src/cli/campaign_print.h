@@ -1,4 +1,5 @@
 /* src/cli/campaign_print.h - what a campaign found, as fuzz and status say it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_CAMPAIGN_PRINT_H
 #define PLEXOR_CLI_CAMPAIGN_PRINT_H
 

@@ -16,6 +16,7 @@
  *         return CLI_DONE;
  *     }
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_H
 #define PLEXOR_CLI_H
 

@@ -1,4 +1,5 @@
 /* src/cli/cli_adversary.c - the options of adversarial training, for train and repair */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_adversary.h"
 
 #include "cli/cli_net.h"

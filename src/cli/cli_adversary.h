@@ -1,4 +1,5 @@
 /* src/cli/cli_adversary.h - the options of adversarial training, for train and repair */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_ADVERSARY_H
 #define PLEXOR_CLI_ADVERSARY_H
 

@@ -1,4 +1,5 @@
 /* src/cli/cli_array.c - arrays from .npy files as a network's own inputs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_array.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cli/cli_array.h - arrays from .npy files as a network's own inputs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_ARRAY_H
 #define PLEXOR_CLI_ARRAY_H
 

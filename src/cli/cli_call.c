@@ -1,4 +1,5 @@
 /* src/cli/cli_call.c - one run of the command line */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
 #include <assert.h>

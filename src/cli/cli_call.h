@@ -3,6 +3,7 @@
  * plexor is a program and a function, which may run in several threads at once. What a run keeps
  * outside the variables of its functions is here, and belongs to the thread that runs it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_CALL_H
 #define PLEXOR_CLI_CALL_H
 

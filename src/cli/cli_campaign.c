@@ -1,4 +1,5 @@
 /* src/cli/cli_campaign.c - a campaign that a command works on: what it finds, how it was begun */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_campaign.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cli/cli_campaign.h - a campaign that a command works on: what it finds, how it was begun */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_CAMPAIGN_H
 #define PLEXOR_CLI_CAMPAIGN_H
 

@@ -1,4 +1,5 @@
 /* src/cli/cli_chart.c - bars on a terminal */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_chart.h"
 
 #include "cli/cli.h"

@@ -6,6 +6,7 @@
  *       nc    92.0%  ███████████████████████████████████████████████████▌
  *       kmnc  61.3%  ██████████████████████████████████▎
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_CHART_H
 #define PLEXOR_CLI_CHART_H
 

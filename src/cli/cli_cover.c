@@ -1,4 +1,5 @@
 /* src/cli/cli_cover.c - what is learned from training data before criteria can measure */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_cover.h"
 
 #include <internal/system.h>

@@ -1,4 +1,5 @@
 /* src/cli/cli_cover.h - what the commands about coverage share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_COVER_H
 #define PLEXOR_CLI_COVER_H
 

@@ -1,4 +1,5 @@
 /* src/cli/cli_doctor.c - findings of <internal/doctor.h> as remarks */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_doctor.h"
 
 #include <string.h>

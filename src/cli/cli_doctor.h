@@ -1,4 +1,5 @@
 /* src/cli/cli_doctor.h - findings of <internal/doctor.h> as remarks */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_DOCTOR_H
 #define PLEXOR_CLI_DOCTOR_H
 

@@ -1,4 +1,5 @@
 /* src/cli/cli_fields.c - results by the tables of their fields: as JSON and as tables for people */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 
 #include <internal/field.h>

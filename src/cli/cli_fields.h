@@ -5,6 +5,7 @@
  *     ...
  *     const int rc = cli_answer(self, status, &err, &report, clever_print);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_FIELDS_H
 #define PLEXOR_CLI_FIELDS_H
 

@@ -1,4 +1,5 @@
 /* src/cli/cli_help.c - --help, from the option tables */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_help.h"
 
 #include <internal/text.h>

@@ -3,6 +3,7 @@
  * A command's option table lives in its run function, so each form is asked for with a word of the
  * command line that only cli_parse() knows: "--help-man", "--help-bash" and so on.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_HELP_H
 #define PLEXOR_CLI_HELP_H
 

@@ -1,4 +1,5 @@
 /* src/cli/cli_man.c - manual pages (roff, the man macros) from the option tables */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_help.h"
 
 #include <ctype.h>

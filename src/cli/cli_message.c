@@ -3,6 +3,7 @@
  * Nothing of a JSON object is on stdout before the command is over: what is remarked on and what
  * goes wrong after the result is made are members of the same object.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/cli_safe.h"

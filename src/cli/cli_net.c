@@ -1,4 +1,5 @@
 /* src/cli/cli_net.c - openings that commands with a network share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_net.h"
 
 #include "cli/cli_campaign.h"

@@ -1,4 +1,5 @@
 /* src/cli/cli_net.h - option groups and openings that commands with a network share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_NET_H
 #define PLEXOR_CLI_NET_H
 

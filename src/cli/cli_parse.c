@@ -1,4 +1,5 @@
 /* src/cli/cli_parse.c - the option parser */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_help.h"
 
 #include <errno.h>

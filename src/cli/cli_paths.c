@@ -1,4 +1,5 @@
 /* src/cli/cli_paths.c - what commands share that look at decision paths */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_paths.h"
 
 #include <internal/bank.h>

@@ -1,4 +1,5 @@
 /* src/cli/cli_paths.h - what commands share that look at decision paths */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_PATHS_H
 #define PLEXOR_CLI_PATHS_H
 

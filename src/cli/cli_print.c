@@ -1,4 +1,5 @@
 /* src/cli/cli_print.c - numbers and tables for people */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
 #include <internal/text.h>

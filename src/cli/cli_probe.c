@@ -1,4 +1,5 @@
 /* src/cli/cli_probe.c - the neuron options, and shapes where there are no inputs to tell them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_net.h"
 #include <internal/probe.h>
 

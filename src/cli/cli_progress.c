@@ -1,4 +1,5 @@
 /* src/cli/cli_progress.c - a bar on a terminal, a line every few seconds elsewhere; and Ctrl-C */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
 #include <plexor/system.h>

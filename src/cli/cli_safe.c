@@ -1,4 +1,5 @@
 /* src/cli/cli_safe.c - text of strangers on a terminal */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_safe.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * title, or worse. Control characters but for line ends and tabs, and bytes that are no UTF-8, are
  * printed as \xNN.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_SAFE_H
 #define PLEXOR_CLI_SAFE_H
 

@@ -1,4 +1,5 @@
 /* src/cli/cli_terms.c - plexor's words, and what the heads of its tables stand for */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_terms.h"
 
 #include "cli/cli.h"

@@ -1,4 +1,5 @@
 /* src/cli/cli_terms.h - plexor's words, and what the heads of its tables stand for */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_TERMS_H
 #define PLEXOR_CLI_TERMS_H
 

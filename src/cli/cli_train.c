@@ -1,4 +1,5 @@
 /* src/cli/cli_train.c - a network and its data, opened for training */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_train.h"
 
 #include <internal/arch.h>

@@ -1,4 +1,5 @@
 /* src/cli/cli_train.h - a network and its data, opened for training */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_TRAIN_H
 #define PLEXOR_CLI_TRAIN_H
 

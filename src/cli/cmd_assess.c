@@ -1,4 +1,5 @@
 /* src/cli/cmd_assess.c - plexor assess MODEL --original SPEC --adversarial SPEC|CAMPAIGN */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/assess_partners.h"
 #include "cli/cli_fields.h"
 

@@ -1,4 +1,5 @@
 /* src/cli/cmd_attack.c - plexor attack MODEL --data SPEC --method NAME */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/attack_files.h"
 #include "cli/cli_fields.h"

@@ -1,4 +1,5 @@
 /* src/cli/cmd_calibrate.c - plexor calibrate MODEL --data SPEC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 #include "cli/cli_paths.h"
 

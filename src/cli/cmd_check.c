@@ -1,5 +1,6 @@
 /* src/cli/cmd_check.c - plexor check [MODEL --data SPEC]: the whole examination, and a page of it
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli_fields.h"
 #include "cli/cli_net.h"

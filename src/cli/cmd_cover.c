@@ -1,4 +1,5 @@
 /* src/cli/cmd_cover.c - plexor cover MODEL --data SPEC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cover_dpd.h"
 

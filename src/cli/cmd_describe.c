@@ -1,4 +1,5 @@
 /* src/cli/cmd_describe.c - plexor describe MODEL --data SPEC [-o FOLDER] [--train-default] */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/describe_out.h"
 

@@ -1,5 +1,6 @@
 /* src/cli/cmd_doctor.c - plexor doctor MODEL --data SPEC: do the network and the data fit together
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_doctor.h"
 #include "cli/cli_fields.h"
 #include "cli/cli_train.h"

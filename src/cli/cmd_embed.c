@@ -1,4 +1,5 @@
 /* src/cli/cmd_embed.c - plexor embed TEXT [TEXT ...] [--encoder SPEC] */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli_fields.h"
 

@@ -1,4 +1,5 @@
 /* src/cli/cmd_eval.c - plexor eval MODEL --data SPEC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli_doctor.h"
 #include "cli/cli_fields.h"

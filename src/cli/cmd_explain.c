@@ -1,4 +1,5 @@
 /* src/cli/cmd_explain.c - plexor explain MODEL IMAGE [IMAGE2] */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/explain_print.h"
 

@@ -1,4 +1,5 @@
 /* src/cli/cmd_export.c - plexor export CAMPAIGN -o FOLDER: inputs as PNG, NPZ, CSV, a sheet */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 
 #include <inttypes.h>

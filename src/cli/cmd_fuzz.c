@@ -1,4 +1,5 @@
 /* src/cli/cmd_fuzz.c - plexor fuzz MODEL --data SPEC -o CAMPAIGN */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/campaign_print.h"

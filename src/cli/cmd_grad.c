@@ -1,4 +1,5 @@
 /* src/cli/cmd_grad.c - plexor grad MODEL --input x.npy -o g.npy --of loss|NEURONS */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli_array.h"
 #include "cli/cli_fields.h"

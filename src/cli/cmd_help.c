@@ -1,4 +1,5 @@
 /* src/cli/cmd_help.c - plexor help [COMMAND] */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_help.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* src/cli/cmd_index.c - plexor index SPEC: a large data set is listed once */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 
 #include <internal/data_index.h>

@@ -1,4 +1,5 @@
 /* src/cli/cmd_info.c - plexor info MODEL */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 

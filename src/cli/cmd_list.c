@@ -1,4 +1,5 @@
 /* src/cli/cmd_list.c - plexor list [WHAT] */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 #include "cli/list.h"
 

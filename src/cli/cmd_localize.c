@@ -1,4 +1,5 @@
 /* src/cli/cmd_localize.c - plexor localize MODEL --data SPEC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/localize_print.h"
 #include "cli/localize_shapley.h"
 

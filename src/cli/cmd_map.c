@@ -1,4 +1,5 @@
 /* src/cli/cmd_map.c - plexor map MODEL --data SPEC [--data CAMPAIGN] -o map.svg */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 

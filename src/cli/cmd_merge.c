@@ -1,4 +1,5 @@
 /* src/cli/cmd_merge.c - plexor merge A.state B.state ... -o C.state; of campaigns, too */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli_cover.h"
 

@@ -1,4 +1,5 @@
 /* src/cli/cmd_minimize.c - plexor minimize CAMPAIGN: fewer inputs, or smaller faults */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_cover.h"

@@ -1,4 +1,5 @@
 /* src/cli/cmd_mutate.c - plexor mutate --data SPEC [--set SET | --mutation TEXT ...] -o OUT */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 
 #include <internal/mutants.h>

@@ -1,4 +1,5 @@
 /* src/cli/cmd_onnx_test.c - plexor onnx-test DIR... */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/ascending.h"

@@ -1,5 +1,6 @@
 /* src/cli/cmd_plan.c - plexor plan COMMAND ...: what it would take for millions of inputs on ranks
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_fields.h"

@@ -1,4 +1,5 @@
 /* src/cli/cmd_predict.c - plexor predict MODEL SPEC...: what a network says about inputs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "cli/cli_fields.h"
 #include "cli/cli_net.h"

@@ -1,4 +1,5 @@
 /* src/cli/cmd_profile.c - plexor profile MODEL --train SPEC -o FILE */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_cover.h"
 
 #include <internal/profile.h>

@@ -1,5 +1,6 @@
 /* src/cli/cmd_repair.c - plexor repair MODEL --train SPEC --add SPEC|--generate ID|--adversary ID
  * -o FILE */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_adversary.h"

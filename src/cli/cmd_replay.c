@@ -1,4 +1,5 @@
 /* src/cli/cmd_replay.c - plexor replay CAMPAIGN ID|--all: makes inputs again from their seeds */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 #include "cli/cli_net.h"
 

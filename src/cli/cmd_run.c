@@ -1,4 +1,5 @@
 /* src/cli/cmd_run.c - plexor run MODEL --input x.npy -o y.npy */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_array.h"

@@ -1,4 +1,5 @@
 /* src/cli/cmd_select.c - plexor select MODEL --data SPEC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli_cover.h"

@@ -1,4 +1,5 @@
 /* src/cli/cmd_status.c - plexor status CAMPAIGN: what a campaign has found, also while it runs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/campaign_print.h"
 #include "cli/cli_fields.h"

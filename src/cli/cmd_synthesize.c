@@ -1,4 +1,5 @@
 /* src/cli/cmd_synthesize.c - plexor synthesize MODEL --data SPEC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli_fields.h"
 #include "cli/cli_net.h"

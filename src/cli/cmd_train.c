@@ -1,4 +1,5 @@
 /* src/cli/cmd_train.c - plexor train --arch ARCH|MODEL --data SPEC -o FILE */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli_fields.h"
 #include "cli/cli_train.h"

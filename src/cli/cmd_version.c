@@ -1,4 +1,5 @@
 /* src/cli/cmd_version.c - plexor version */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 
 static const px_field version_fields[] = {PX_FIELDS_END}; /* those of all results */

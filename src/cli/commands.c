@@ -1,4 +1,5 @@
 /* src/cli/commands.c - the table of commands */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
 
 #include "cli/cli.h"

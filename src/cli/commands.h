@@ -2,6 +2,7 @@
  *
  * Commands of the program alone are not in the library: it only knows that they are elsewhere.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_COMMANDS_H
 #define PLEXOR_CLI_COMMANDS_H
 

@@ -1,4 +1,5 @@
 /* src/cli/complete.c - what an option's argument and help say about its values */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/complete.h"
 
 #include "cli/list.h"

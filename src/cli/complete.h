@@ -5,6 +5,7 @@
  * ("'plexor list criteria'") says that its ids may be given; "'plexor list studies' has them" only
  * says where to read on.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_COMPLETE_H
 #define PLEXOR_CLI_COMPLETE_H
 

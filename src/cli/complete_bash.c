@@ -1,4 +1,5 @@
 /* src/cli/complete_bash.c - completion for bash; needs nothing of the package bash-completion */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/complete.h"
 
 #include <stdio.h>

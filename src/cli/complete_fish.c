@@ -1,4 +1,5 @@
 /* src/cli/complete_fish.c - completion for fish */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/complete.h"
 
 #include <stdio.h>

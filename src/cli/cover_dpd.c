@@ -1,4 +1,5 @@
 /* src/cli/cover_dpd.c - plexor cover --criteria dpd: pairs that are decided on different paths */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cover_dpd.h"
 
 #include "cli/cli_fields.h"

@@ -1,4 +1,5 @@
 /* src/cli/cover_dpd.h - plexor cover --criteria dpd */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_COVER_DPD_H
 #define PLEXOR_COVER_DPD_H
 

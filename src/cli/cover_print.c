@@ -1,4 +1,5 @@
 /* src/cli/cover_print.c - coverage for people and for programs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_cover.h"
 #include "cli/cover_dpd.h"
 

@@ -1,4 +1,5 @@
 /* src/cli/describe_out.c - what `plexor describe` prints and writes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/describe_out.h"
 
 #include <internal/bank.h>

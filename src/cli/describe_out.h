@@ -1,4 +1,5 @@
 /* src/cli/describe_out.h - what `plexor describe` prints and writes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_DESCRIBE_OUT_H
 #define PLEXOR_CLI_DESCRIBE_OUT_H
 

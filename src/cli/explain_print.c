@@ -1,4 +1,5 @@
 /* src/cli/explain_print.c - what plexor explain found, for people, programs and the eye */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/explain_print.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cli/explain_print.h - what plexor explain found, for people, programs and the eye */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_EXPLAIN_PRINT_H
 #define PLEXOR_CLI_EXPLAIN_PRINT_H
 

@@ -1,4 +1,5 @@
 /* src/cli/fuzz_figures.c - figures of a campaign in few columns */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/fuzz_figures.h"
 
 #include "cli/cli.h"

@@ -1,4 +1,5 @@
 /* src/cli/fuzz_figures.h - figures of a campaign in few columns */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_FUZZ_FIGURES_H
 #define PLEXOR_FUZZ_FIGURES_H
 

@@ -3,6 +3,7 @@
  * Two columns of boxes and a table of mutations below them, after AFL++. Texts have a long and a
  * short form; what has too little room gets the short one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/fuzz_panel.h"
 
 #include "cli/cli.h"

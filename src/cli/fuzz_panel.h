@@ -1,4 +1,5 @@
 /* src/cli/fuzz_panel.h - the figures of a running campaign, arranged in the cells of a terminal */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_FUZZ_PANEL_H
 #define PLEXOR_FUZZ_PANEL_H
 

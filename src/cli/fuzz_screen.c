@@ -1,4 +1,5 @@
 /* src/cli/fuzz_screen.c - what a running campaign shows: a screen on a terminal, else lines */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/fuzz_screen.h"
 
 #include "cli/cli.h"

@@ -11,6 +11,7 @@
  * program exits, and on signals that end or suspend it; SIGINT and SIGTERM go on to what handled
  * them before, a second one ends the program.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_FUZZ_SCREEN_H
 #define PLEXOR_FUZZ_SCREEN_H
 

@@ -1,5 +1,6 @@
 /* src/cli/help_json.c - plexor help --json: commands, options and results, for programs that call
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli_fields.h"
 #include "cli/cli_help.h"
 #include "cli/complete.h"

@@ -4,6 +4,7 @@
  * first field. Lists that are shown together are an object in place, and the first one's name is
  * theirs.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_LIST_H
 #define PLEXOR_CLI_LIST_H
 

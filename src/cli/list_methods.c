@@ -1,5 +1,6 @@
 /* src/cli/list_methods.c - lists of methods: criteria, measures, engines, selectors, attacks, ...
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/list_methods.h"
 #include "base/memory.h"
 #include "cli/cli_fields.h"

@@ -1,4 +1,5 @@
 /* src/cli/list_methods.h - lists of what can be chosen by name: items, and their fields */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_LIST_METHODS_H
 #define PLEXOR_CLI_LIST_METHODS_H
 

@@ -3,6 +3,7 @@
  * Where a table for people has other rows or columns than JSON, it is a list of its own: one with a
  * title and no key.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/cli_fields.h"
 #include "cli/cli_terms.h"

@@ -1,4 +1,5 @@
 /* src/cli/localize_print.c - suspicious neurons for people, for programs and as a chart */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/localize_print.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cli/localize_print.h - suspicious neurons for people, for programs and as a chart */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_LOCALIZE_PRINT_H
 #define PLEXOR_CLI_LOCALIZE_PRINT_H
 

@@ -1,4 +1,5 @@
 /* src/cli/localize_shapley.c - plexor localize --measure shapley */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/localize_shapley.h"
 
 #include "base/memory.h"

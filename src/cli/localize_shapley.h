@@ -1,4 +1,5 @@
 /* src/cli/localize_shapley.h - plexor localize --measure shapley */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_LOCALIZE_SHAPLEY_H
 #define PLEXOR_CLI_LOCALIZE_SHAPLEY_H
 

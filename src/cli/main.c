@@ -1,4 +1,5 @@
 /* src/cli/main.c - plexor COMMAND [MODEL] [options] */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/cmd_study.h"
 
 #include <plexor/call.h>

@@ -1,4 +1,5 @@
 /* src/cli/pair_campaign.c - the campaign that attack and synthesize write their pairs into */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/pair_campaign.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cli/pair_campaign.h - the campaign that attack and synthesize write their pairs into */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_PAIR_CAMPAIGN_H
 #define PLEXOR_CLI_PAIR_CAMPAIGN_H
 

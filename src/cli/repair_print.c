@@ -1,4 +1,5 @@
 /* src/cli/repair_print.c - the report of a repair, for people and as JSON (LGR F.4) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/repair_print.h"
 #include "cli/cli_adversary.h"
 #include "cli/cli_fields.h"

@@ -1,4 +1,5 @@
 /* src/cli/repair_print.h - the report of a repair, for people and as JSON */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_REPAIR_PRINT_H
 #define PLEXOR_CLI_REPAIR_PRINT_H
 

@@ -1,4 +1,5 @@
 /* src/cli/select_print.c - selections for people and for programs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/select_print.h"
 
 #include "cli/cli_terms.h"

@@ -1,4 +1,5 @@
 /* src/cli/select_print.h - what a run of `plexor select` has to say */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_SELECT_PRINT_H
 #define PLEXOR_CLI_SELECT_PRINT_H
 

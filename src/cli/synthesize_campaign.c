@@ -1,4 +1,5 @@
 /* src/cli/synthesize_campaign.c - synthesised inputs as a campaign */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/synthesize_campaign.h"
 
 #include <math.h>

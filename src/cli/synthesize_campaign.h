@@ -1,4 +1,5 @@
 /* src/cli/synthesize_campaign.h - synthesised inputs as a campaign */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_SYNTHESIZE_CAMPAIGN_H
 #define PLEXOR_CLI_SYNTHESIZE_CAMPAIGN_H
 

@@ -1,4 +1,5 @@
 /* src/cli/term_cells.c - a terminal as a grid of cells, and the bytes that turn one into another */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/term_cells.h"
 
 #include "base/utf8.h"

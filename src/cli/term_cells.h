@@ -8,6 +8,7 @@
  * cell is one column wide: characters that may not be (east Asian, combining, control) become '?',
  * and so do bytes that are no UTF-8.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_TERM_CELLS_H
 #define PLEXOR_TERM_CELLS_H
 

@@ -1,4 +1,5 @@
 /* src/cli/train_print.c - what `train` shows while it runs and at its end */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/train_print.h"
 
 #include <internal/field.h>

@@ -1,4 +1,5 @@
 /* src/cli/train_print.h - what `train` shows while it runs and at its end */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLEXOR_CLI_TRAIN_PRINT_H
 #define PLEXOR_CLI_TRAIN_PRINT_H
 

@@ -1,4 +1,5 @@
 /* src/cover/bitset.c - a set of small numbers, one bit each */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/bitset.h"
 
 #include "base/memory.h"

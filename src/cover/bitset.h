@@ -3,6 +3,7 @@
  * Bits beyond `count` in the last word are 0, so that words can be compared, saved and counted as
  * they are.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_BITSET_H
 #define PXI_COVER_BITSET_H
 

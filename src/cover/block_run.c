@@ -1,4 +1,5 @@
 /* src/cover/block_run.c - a data set through a network in blocks, on all workers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/block_run.h>
 
 #include "base/memory.h"

@@ -8,6 +8,7 @@
  *
  * A row has, for all layers, the means v of the input channels, and behind them all S or x.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_CAC_H
 #define PXI_COVER_CAC_H
 

@@ -1,4 +1,5 @@
 /* src/cover/cac_edges.c - CAC's arithmetic: contributions, changed layers, bins, the test */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cac.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cover/cac_learn.c - CAC's warm-up: ranges of neurons, and how input channels go together */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/cac.h"
 #include "cover/moments.h"

@@ -1,4 +1,5 @@
 /* src/cover/clusters.c - vectors of which no two are near: the centres of CC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/clusters.h"
 
 #include "base/memory.h"

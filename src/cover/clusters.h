@@ -6,6 +6,7 @@
  * which decides. The most recent centres are asked first, and the first that is near ends the
  * search.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_CLUSTERS_H
 #define PXI_COVER_CLUSTERS_H
 

@@ -1,4 +1,5 @@
 /* src/cover/corners.c - the regions outside a neuron's profiled range: what NBC and SNAC share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/corners.h"
 
 #include "base/memory.h"

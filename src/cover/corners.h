@@ -3,6 +3,7 @@
  * Ma et al., DeepGauge (ASE 2018); CSM A.3, A.4. A value is in the upper corner if it is above
  * high + s * sd, in the lower one if it is below low - s * sd.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_CORNERS_H
 #define PXI_COVER_CORNERS_H
 

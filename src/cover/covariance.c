@@ -4,6 +4,7 @@
  * hold 106 bits, and the difference is formed from exact products, so what comes out is as good as
  * the sums are.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/vector_math.h"
 #include "cover/moments.h"
 

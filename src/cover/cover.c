@@ -1,4 +1,5 @@
 /* src/cover/cover.c - criteria for a network: chosen, prepared, asked */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cover/cover_curve.c - how coverage grew over the inputs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/cover.h>
 #include <internal/text.h>
 

@@ -1,4 +1,5 @@
 /* src/cover/cover_gaps.c - neurons that no input set in motion */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/cover.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cover/cover_internal.h - the inside of px_cover */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_COVER_INTERNAL_H
 #define PXI_COVER_COVER_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/cover/cover_run.c - a data set for a cover, whole or a shard of it, with a growth curve */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_internal.h"
 #include <internal/block_run.h>
 

@@ -4,6 +4,7 @@
  * the criteria with their settings and counts) and the criteria's arrays under "ID/". Nothing in it
  * tells when, where or on how many threads it was made, so equal states are equal bytes.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_internal.h"
 
 #include "base/memory.h"

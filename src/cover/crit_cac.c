@@ -19,6 +19,7 @@
  *
  * CAC_m of the paper is --layers: a chosen layer brings the edges that lead into it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/cac.h"
 #include "cover/slots.h"

@@ -6,6 +6,7 @@
  * (--layers). Depends on the order of inputs. A merge inserts the centres of the other state by the
  * same rule: a packing as good as any, but not the one a single run would have found.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/clusters.h"
 #include "cover/slots.h"

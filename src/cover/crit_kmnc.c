@@ -5,6 +5,7 @@
  * belong to NBC. Neurons whose range is a single point can never be covered and stay in the
  * denominator (`dead=exclude` takes them out).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/sections.h"
 

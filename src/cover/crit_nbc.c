@@ -3,6 +3,7 @@
  * Ma et al., DeepGauge (ASE 2018); CSM A.3. Corners of neurons that some input drives beyond what
  * training data reached, on either side. The training data themselves give 0.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/corners.h"
 
 static px_status nbc_prepare(const px_criterion_request *request, void **out, px_error *err)

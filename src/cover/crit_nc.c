@@ -9,6 +9,7 @@
  * scaled and rescaled are views of the probe, which choose() asks for; a layer that is constant on
  * an input scales to 0. Dead neurons count among |N|.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/nc.h"
 #include "cover/nc_suite.h"

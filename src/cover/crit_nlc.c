@@ -6,6 +6,7 @@
  * `norm=sum` leaves out the division (NSGen's code), `start=1` counts one input at zero before the
  * first. crit_nlc_guided.c is the form for fuzzing.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/nlc.h"
 
 #include "base/memory.h"

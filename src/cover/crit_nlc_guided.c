@@ -6,6 +6,7 @@
  * taken: its covariance is 0, and so is its gain. A merge tries the other state's layers as one
  * batch each, by the same rule.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/nlc.h"
 
 #include "base/memory.h"

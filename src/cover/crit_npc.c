@@ -13,6 +13,7 @@
  * stay uncovered. compat=npc-code: ceil(J m), which has m + 1 values; abstract paths as
  * pxi_npc_abstract() says; ANPC looks at the last layer only.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/extract_relevance.h"
 #include "cover/npc.h"

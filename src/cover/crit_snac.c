@@ -3,6 +3,7 @@
  * Ma et al., DeepGauge (ASE 2018); CSM A.4. Neurons that some input drives above what training data
  * reached. The training data themselves give 0.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/corners.h"
 
 static px_status snac_prepare(const px_criterion_request *request, void **out, px_error *err)

@@ -11,6 +11,7 @@
  *
  * The last two depend on the suite, so their state is all scores. +Inf is in no bucket.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/pattern_set.h"
 #include "cover/surprise_sections.h"

@@ -6,6 +6,7 @@
  * none). `pattern-count`, as in Yan's package and a part of Revisiting's, counts the different
  * top-k sets of each layer instead and divides by |N| all the same.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/pattern_set.h"
 #include "cover/slots.h"

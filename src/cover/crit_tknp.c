@@ -5,6 +5,7 @@
  * order does not (`variant=ordered`: it does, as in NLC's code). A layer with k neurons or less
  * always shows the same set. A pattern is kept as a 128-bit hash of its indices.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/pattern_set.h"
 #include "cover/slots.h"

@@ -1,4 +1,5 @@
 /* src/cover/criteria.c - the table of criteria, and their settings with presets */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/criteria.h"
 #include "base/memory.h"
 #include "cover/nlc.h"

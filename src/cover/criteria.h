@@ -1,4 +1,5 @@
 /* src/cover/criteria.h - X(id) per criterion px_criterion_<id>, in the order of `list criteria` */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_CRITERIA_H
 #define PXI_COVER_CRITERIA_H
 

@@ -4,6 +4,7 @@
  * is a neuron of the layer before. Layers that read the network's input have no neurons in front
  * and no edges.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/cac.h"
 #include <internal/gemm.h>

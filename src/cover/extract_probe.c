@@ -1,4 +1,5 @@
 /* src/cover/extract_probe.c - rows that are the neuron values of a probe */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/profile.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cover/extract_relevance.c - rows of relevance and activations, for NPC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/extract_relevance.h"
 
 #include "attribute/lrp.h"

@@ -1,4 +1,5 @@
 /* src/cover/extract_relevance.h - rows of relevance and activations, for NPC */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_EXTRACT_RELEVANCE_H
 #define PXI_COVER_EXTRACT_RELEVANCE_H
 

@@ -3,6 +3,7 @@
  * As px_extractor_probe(), but where a layer is a convolution its input is observed instead of its
  * output (window_sums.h). Layers of other kinds are observed as they are.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/extract_windows.h"
 
 #include "base/memory.h"

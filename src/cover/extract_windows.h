@@ -1,4 +1,5 @@
 /* src/cover/extract_windows.h - `pre` channel means without taking fused layers apart */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_EXTRACT_WINDOWS_H
 #define PXI_COVER_EXTRACT_WINDOWS_H
 

@@ -5,6 +5,7 @@
  * m2 = sum x^2 - (sum x)^2 / n loses digits where the mean is far larger than the spread: both sums
  * are taken to 106 bits there.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/exact.h"
 #include "base/memory.h"
 #include "cover/profile_internal.h"

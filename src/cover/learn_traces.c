@@ -3,6 +3,7 @@
  * Workers keep the rows of the blocks they saw; in the end they are put into the order of the data
  * set. Rejected rows are left out.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/profile_internal.h"
 

@@ -1,4 +1,5 @@
 /* src/cover/lessons.c - what is to be learned from training data */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/lessons.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cover/lessons.h - what is to be learned, by key */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_LESSONS_H
 #define PXI_COVER_LESSONS_H
 

@@ -1,4 +1,5 @@
 /* src/cover/moments.c - sums and products of the neurons of each layer, for covariances */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/moments.h"
 
 #include "base/memory.h"

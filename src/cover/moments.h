@@ -6,6 +6,7 @@
  * be twice as fast and lose what the subtraction of the squared mean needs. Blocks are then added
  * exactly, so neither threads nor shards show.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_MOMENTS_H
 #define PXI_COVER_MOMENTS_H
 

@@ -1,4 +1,5 @@
 /* src/cover/nc.h - when a neuron counts as activated */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_NC_H
 #define PXI_COVER_NC_H
 

@@ -1,4 +1,5 @@
 /* src/cover/nc_suite.c - neuron coverage with values scaled by what the whole suite reaches */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/nc_suite.h"
 
 #include "base/memory.h"

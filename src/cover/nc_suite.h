@@ -4,6 +4,7 @@
  * pass nor the traces are needed: g > t for some input iff the neuron's maximum is above
  * lo + t * (hi - lo), and maxima and minima can be kept.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_NC_SUITE_H
 #define PXI_COVER_NC_SUITE_H
 

@@ -1,4 +1,5 @@
 /* src/cover/nlc.h - what NLC's plain and guided form share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_NLC_H
 #define PXI_COVER_NLC_H
 

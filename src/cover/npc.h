@@ -4,6 +4,7 @@
  * TOSEM 2022; CSM A.9. A path is a flag per neuron. The abstract paths of a class are what the
  * paths of correctly classified training inputs of that class have in common.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_NPC_H
 #define PXI_COVER_NPC_H
 

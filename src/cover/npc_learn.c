@@ -3,6 +3,7 @@
  * Workers keep the path of each correctly classified input (and its activations); in the end they
  * are put into the order of the data set and clustered class by class.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/npc.h"
 #include <internal/kmeans.h>

@@ -1,4 +1,5 @@
 /* src/cover/npc_paths.c - decision paths: choosing, comparing and abstracting them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/npc.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cover/npz_arrays.c - arrays of the files of this room */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
 #include <internal/cover.h>

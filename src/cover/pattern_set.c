@@ -1,4 +1,5 @@
 /* src/cover/pattern_set.c - sets of patterns, each known by a 128-bit hash */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/pattern_set.h"
 
 #include "base/memory.h"

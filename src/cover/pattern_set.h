@@ -4,6 +4,7 @@
  * two of them share a hash is below 10^-20. Saved in ascending order, so the same set gives the
  * same bytes.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_PATTERN_SET_H
 #define PXI_COVER_PATTERN_SET_H
 

@@ -3,6 +3,7 @@
  * Only what a paper states, and what its criterion means by another name. Where a paper's text and
  * its public code differ, the text is followed; the code's variants are settings of the criteria.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/cover.h>
 
 /* Table 5. NAC is the raw variant; the bounds of DSA and LSA are those of the table (a sentence

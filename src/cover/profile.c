@@ -4,6 +4,7 @@
  * "ranges" section are called LAYER/min, LAYER/max, LAYER/mean and LAYER/m2, those of the first
  * "traces" section traces, labels and predictions; those of further sections have "N:" before.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/profile_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cover/profile_internal.h - the inside of px_profile */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_PROFILE_INTERNAL_H
 #define PXI_COVER_PROFILE_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/cover/profile_make.c - training data through the network, and what is learned of them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/profile_internal.h"
 #include <internal/block_run.h>

@@ -1,4 +1,5 @@
 /* src/cover/reading.c - what criteria and selectors read */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/reading.h"
 
 #include "base/memory.h"

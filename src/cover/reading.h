@@ -1,5 +1,6 @@
 /* src/cover/reading.h - what criteria and selectors read: extractors chosen, each once; and what of
  * a profile is theirs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_READING_H
 #define PXI_COVER_READING_H
 

@@ -1,4 +1,5 @@
 /* src/cover/row_reader.c - rows of all extractors from one forward pass */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/graph.h>
 #include <internal/ranks.h>
 #include <internal/row_reader.h>

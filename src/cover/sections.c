@@ -3,6 +3,7 @@
  * Everything is worked out in double as (v - low) * inverse with inverse = k / (high - low), which
  * CSM A.2 makes the norm where rounding would tell it from other forms.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/sections.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/cover/sections.h - which of the k sections of its profiled range a neuron's value lies in */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_SECTIONS_H
 #define PXI_COVER_SECTIONS_H
 

@@ -1,4 +1,5 @@
 /* src/cover/seen.c - which inputs of which data a state has seen */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/seen.h"
 
 #include "base/memory.h"

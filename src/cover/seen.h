@@ -1,4 +1,5 @@
 /* src/cover/seen.h - which inputs of which data a state has seen, so that none counts twice */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_SEEN_H
 #define PXI_COVER_SEEN_H
 

@@ -1,4 +1,5 @@
 /* src/cover/slots.c - what criteria share whose state is a set: so many slots per neuron */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/slots.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Slot s of neuron n is bit n * per_neuron + s. A criterion brings prepare(), observe() and gain();
  * everything else is here. What it prepares starts with a pxi_slots_plan.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_SLOTS_H
 #define PXI_COVER_SLOTS_H
 

@@ -3,6 +3,7 @@
  * Rows are sorted by class and cut into blocks; a block of one class is what a method works on, and
  * blocks go to whoever is free.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/surprise_method.h"
 

@@ -13,6 +13,7 @@
  *
  * In the inner loop both bounds are compared in float, rounded to the safe side.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/ascending.h"
 #include "base/memory.h"
 #include "base/wide.h"

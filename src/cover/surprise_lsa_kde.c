@@ -9,6 +9,7 @@
  * All in double: where S is close to singular, |w|^2 is large and a float would leave nothing of
  * the difference. NLC's kernel is isotropic with a fixed bandwidth: R = bandwidth I.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/surprise_method.h"
 

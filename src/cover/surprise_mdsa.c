@@ -4,6 +4,7 @@
  * leaves the root out (`squared`) and uses a pseudo-inverse (`pseudo`). A class whose traces are
  * all equal has no S: what equals them scores 0, anything else +Inf.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/surprise_method.h"
 

@@ -4,6 +4,7 @@
  * surprise.c sorts traces and rows by class and hands blocks of rows of one class to the method;
  * surprise_lsa_kde.c ... surprise_mmdsa.c each hold one method.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_SURPRISE_METHOD_H
 #define PXI_COVER_SURPRISE_METHOD_H
 

@@ -4,6 +4,7 @@
  * log-likelihood changes by less than 1e-3 or after 100 steps. With fewer than g (d + 1) traces the
  * class gets fewer components. A class with a single trace has no density: +Inf, as with LSA.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/surprise_method.h"
 #include "stats/mixture.h"

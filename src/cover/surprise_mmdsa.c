@@ -4,6 +4,7 @@
  * mean silhouette stays. Every trace then belongs to the cluster of its nearest centre, each
  * cluster gets a Gaussian as in MDSA, and a test is measured by that of its nearest centre.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/surprise_method.h"
 #include <internal/kmeans.h>

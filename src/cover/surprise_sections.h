@@ -1,4 +1,5 @@
 /* src/cover/surprise_sections.h - buckets of surprise */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_SURPRISE_SECTIONS_H
 #define PXI_COVER_SURPRISE_SECTIONS_H
 

@@ -1,4 +1,5 @@
 /* src/cover/surprise_traces.c - training traces by class, and the neurons of them that take part */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/ascending.h"
 #include "base/memory.h"
 #include "cover/surprise_method.h"

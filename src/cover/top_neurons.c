@@ -1,4 +1,5 @@
 /* src/cover/top_neurons.c - the k largest of a row, ties to the lower (or the higher) index */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/top_neurons.h"
 
 #include "base/memory.h"

@@ -8,6 +8,7 @@
  * branches, which compilers turn into vectors, and most selections end after a dozen. -0 equals 0.
  * NaN has no place here.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_TOP_NEURONS_H
 #define PXI_COVER_TOP_NEURONS_H
 

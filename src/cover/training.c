@@ -1,4 +1,5 @@
 /* src/cover/training.c - the data that ranges, traces and thresholds are learned from */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 #include <internal/decision_path.h>
 #include <internal/profile.h>

@@ -1,4 +1,5 @@
 /* src/cover/window_sums.c - channel means of a convolution's output, from its input */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/window_sums.h"
 
 #include "base/memory.h"

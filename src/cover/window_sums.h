@@ -7,6 +7,7 @@
  * product of the size of one output place, and the output itself need not exist: inside a plan,
  * convolution, normalisation and activation stay one kernel.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_COVER_WINDOW_SUMS_H
 #define PXI_COVER_WINDOW_SUMS_H
 

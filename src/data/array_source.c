@@ -1,4 +1,5 @@
 /* src/data/array_source.c - samples that are rows of one array (IDX, NPY, NPZ) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/array_source.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/data/array_source.h - samples that are rows of one array (IDX, NPY, NPZ) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_ARRAY_SOURCE_H
 #define PXI_DATA_ARRAY_SOURCE_H
 

@@ -1,4 +1,5 @@
 /* src/data/arrays.c - .npy and .npz files as data sets */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/array_source.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/data/audio_settings.c - the settings of the front end: their table, texts and JSON */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/audio.h>
 
 #include "base/memory.h"

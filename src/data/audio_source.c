@@ -3,6 +3,7 @@
  * Heads are read when the data set is opened, so that mixed sample rates are found before anything
  * runs; samples when they are asked for. What is silent or clipped is remembered as it is read.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/picture_source.h"
 
 #include "base/memory.h"

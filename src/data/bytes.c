@@ -1,4 +1,5 @@
 /* src/data/bytes.c - random access to the bytes of a file, wherever they are */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/bytes.h>
 
 #include "base/file.h"

@@ -3,6 +3,7 @@
  * Records of one label byte (CIFAR-100: coarse, then fine; the fine one is used) and 3 x 32 x 32
  * bytes in planes. train is data_batch_1.bin ... (train.bin), test is test_batch.bin (test.bin).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/npy.h"
 #include <internal/source.h>
 

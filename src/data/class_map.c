@@ -6,6 +6,7 @@
  * data that are plain numbers are the numbers of classes, unless the network's names are numbers
  * too.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/class_map.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/data/class_map.h - where the classes of data and of a network meet: by name */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_CLASS_MAP_H
 #define PXI_DATA_CLASS_MAP_H
 

@@ -1,4 +1,5 @@
 /* src/data/class_names.c - lists of class names, as metadata and users give them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 
 #include "base/file.h"

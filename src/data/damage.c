@@ -4,6 +4,7 @@
  * opened. Where nobody asked, nothing is read beforehand; the first sample that cannot be read has
  * the others looked for, so that a user mends them in one go.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/damage.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/data/damage.h - samples of a data set that cannot be read */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_DAMAGE_H
 #define PXI_DATA_DAMAGE_H
 

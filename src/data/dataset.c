@@ -1,4 +1,5 @@
 /* src/data/dataset.c - the samples that were asked for, in the shape that was asked for */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 
 #include "base/memory.h"

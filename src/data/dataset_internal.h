@@ -1,4 +1,5 @@
 /* src/data/dataset_internal.h - the inside of px_dataset, for the files that make one up */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_DATASET_INTERNAL_H
 #define PXI_DATA_DATASET_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/data/dataset_labels.c - labels, classes and targets of a data set */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/dataset_internal.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * then inked with a round pen. All of it follows from (seed, split, index), so any sample can be
  * drawn at any time on any thread. Sample i shows the digit i mod 10: prefixes are balanced.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/source.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/data/flac.c - FLAC files to samples (libFLAC) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/recording.h>
 
 #include "base/memory.h"

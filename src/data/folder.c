@@ -6,6 +6,7 @@
  * file of each class, second of each, ...), so that any prefix is balanced. Files that lie in
  * ROOT itself, without class folders, make a data set without labels.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/picture_source.h"
 
 #include "base/memory.h"

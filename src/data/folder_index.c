@@ -1,4 +1,5 @@
 /* src/data/folder_index.c - an index of class folders that were listed */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/index.h"
 
 #include "base/ascending.h"

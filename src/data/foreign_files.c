@@ -3,6 +3,7 @@
  * They are passed over like any other file, but not without a word: a user who sees them in the
  * folder takes them for inputs.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/tree.h>
 
 #include "base/file.h"

@@ -5,6 +5,7 @@
  * (with channels first or last). `train-images-idx3-ubyte` is the train split, `t10k-...` the test
  * split; labels are in the file of the same name with `labels-idx1`.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/array_source.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/data/image.c - 8-bit pictures: memory, grey and colour, planes, resizing */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/image.h>
 
 #include "base/memory.h"

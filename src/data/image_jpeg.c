@@ -6,6 +6,7 @@
  * libjpeg carries on after damage and calls it a warning. What means lost pixels is an error here;
  * harmless oddities that real cameras write (extra bytes between markers) are not.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/image.h>
 
 #include "base/memory.h"

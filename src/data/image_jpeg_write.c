@@ -2,6 +2,7 @@
  *
  * libjpeg's defaults: baseline, the accurate integer DCT, standard tables, 4:2:0 for colour.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/image.h>
 
 #include <setjmp.h>

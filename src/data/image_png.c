@@ -3,6 +3,7 @@
  * What PIL's convert("L") or convert("RGB") would give: palettes become RGB, transparency is
  * dropped, gamma is ignored. 16-bit samples are scaled to 8 bits.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/image.h>
 
 #include "base/memory.h"

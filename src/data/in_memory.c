@@ -1,4 +1,5 @@
 /* src/data/in_memory.c - data that a program has in memory, or makes when asked */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/tensor.h>
 #include <plexor/in_memory.h>
 

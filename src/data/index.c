@@ -1,5 +1,6 @@
 /* src/data/index.c - where indexes are kept, how they are found again, and when they are not used
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/index.h"
 
 #include "base/cache_folder.h"

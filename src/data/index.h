@@ -6,6 +6,7 @@
  * or renamed changes its folder. A file that is written anew under its name does not, and need not:
  * files are read when they are needed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_INDEX_H
 #define PXI_DATA_INDEX_H
 

@@ -1,4 +1,5 @@
 /* src/data/index_file.c - indexes are written, and read with suspicion */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/index_file.h"
 
 #include "base/memory.h"

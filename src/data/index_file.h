@@ -17,6 +17,7 @@
  * tar file. Files come from anywhere: everything that is read is held against what is there, and
  * names lead nowhere but down.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_INDEX_FILE_H
 #define PXI_DATA_INDEX_FILE_H
 

@@ -1,4 +1,5 @@
 /* src/data/index_make.c - what `plexor index` does */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/index.h"
 
 #include "base/file.h"

@@ -3,6 +3,7 @@
  * Inputs that follow each other mostly lie in one shard, and opening a file on another machine's
  * disk takes longer than reading from it: some shards stay open.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/index_source.h"
 
 #include "base/memory.h"

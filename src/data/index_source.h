@@ -1,4 +1,5 @@
 /* src/data/index_source.h - pictures whose places an index says, in class folders or tar shards */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_INDEX_SOURCE_H
 #define PXI_DATA_INDEX_SOURCE_H
 

@@ -3,6 +3,7 @@
  * Numbers are taken as the network takes them, in rows: pictures among them are in its own layout
  * and scale. Whole numbers must be ones that a float32 holds.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/inputs_source.h"
 
 #include "base/file.h"

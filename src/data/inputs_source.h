@@ -1,4 +1,5 @@
 /* src/data/inputs_source.h - samples of several named arrays, as a network of several inputs has */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_INPUTS_SOURCE_H
 #define PXI_DATA_INPUTS_SOURCE_H
 

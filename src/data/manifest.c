@@ -6,6 +6,7 @@
  * disk they may lead out of it: only regular files of a limited size are read, and only as
  * pictures or recordings.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/manifest.h"
 
 #include "base/csv_rows.h"

@@ -1,4 +1,5 @@
 /* src/data/manifest.h - CSV manifests: path,label[,split] */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_MANIFEST_H
 #define PXI_DATA_MANIFEST_H
 

@@ -6,6 +6,7 @@
  * Normalisation sees all frames of the clip, before some are left out or repeated. Everything is
  * computed in double; the same clip gives the same floats whatever the thread.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/audio.h>
 
 #include "base/memory.h"

@@ -10,6 +10,7 @@
  * Holes hold as little as they can and no slash. A pattern with slashes is held against as many
  * folders. Every picture or recording must fit; samples go round the classes.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "data/manifest.h"
 #include "data/picture_source.h"

@@ -2,6 +2,7 @@
  *
  * "noise:CxHxW" or "noise:CxHxW:SEED". What coverage such inputs reach is what there is to beat.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/source.h>
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * writes is accepted; object and structured arrays are refused, they could not be tensors.
  * bfloat16, which numpy lacks, is stored as the two-byte void "|V2", as ml_dtypes does.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/npy.h"
 
 #include "base/file.h"

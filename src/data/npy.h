@@ -1,4 +1,5 @@
 /* src/data/npy.h - the .npy format: headers, element types, order */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_NPY_H
 #define PXI_DATA_NPY_H
 

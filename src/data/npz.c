@@ -1,4 +1,5 @@
 /* src/data/npz.c - .npz files: a .zip of .npy members */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 
 #include "base/file.h"

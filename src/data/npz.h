@@ -1,4 +1,5 @@
 /* src/data/npz.h - .npz from any bytes; the public functions take paths */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_NPZ_H
 #define PXI_DATA_NPZ_H
 

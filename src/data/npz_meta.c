@@ -1,4 +1,5 @@
 /* src/data/npz_meta.c - the `meta` of profiles, states, captioners: JSON in an NPZ */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/npz_meta.h>
 
 #include "base/memory.h"

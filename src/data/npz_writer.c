@@ -4,6 +4,7 @@
  * where none are needed. The checksum of a member is known at its end only and is then written into
  * the header before it, so the target must be a file. Sizes beyond 32 bits use zip64.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 #include <internal/tensor.h>
 

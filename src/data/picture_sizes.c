@@ -1,4 +1,5 @@
 /* src/data/picture_sizes.c - which pictures are of another size than the first one */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/picture_sizes.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Sizes are known once pictures were decoded, so this fills as they are read; nothing is read for
  * it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_PICTURE_SIZES_H
 #define PXI_DATA_PICTURE_SIZES_H
 

@@ -1,4 +1,5 @@
 /* src/data/picture_source.c - samples that are files of their own (class folders, manifests) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/picture_source.h"
 
 #include "base/file.h"

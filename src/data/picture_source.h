@@ -1,5 +1,6 @@
 /* src/data/picture_source.h - samples that are files of their own (class folders, manifests):
  * PNG and JPEG pictures, or WAV and FLAC recordings */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_PICTURE_SOURCE_H
 #define PXI_DATA_PICTURE_SOURCE_H
 

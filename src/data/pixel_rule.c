@@ -1,4 +1,5 @@
 /* src/data/pixel_rule.c - bounds, rounding and distances of changed pixels */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/pixel_rule.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/data/preprocess.c - from stored pixels to a network's input: (pixel * scale - mean) / std */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/audio.h>
 #include <internal/data.h>
 #include <internal/preprocess.h>

@@ -2,6 +2,7 @@
  *
  * Whatever lists, completes, tries or explains them reads this table.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/preprocess.h>
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * resize, crop, rescale, normalize, each with a switch do_STEP; older files lack do_rescale, and
  * their pictures were between 0 and 1 all the same. What plexor does otherwise becomes a note.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/preprocess_source.h"
 
 #include "base/file.h"

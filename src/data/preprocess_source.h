@@ -1,4 +1,5 @@
 /* src/data/preprocess_source.h - what --preprocess NAME|FILE stands for */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PREPROCESS_SOURCE_H
 #define PXI_PREPROCESS_SOURCE_H
 

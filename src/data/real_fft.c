@@ -5,6 +5,7 @@
  * points this takes a few microseconds, less than what comes before and after it, so it is no more
  * clever than that.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/real_fft.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/data/real_fft.h - the power spectrum of real numbers, a power of 2 of them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_REAL_FFT_H
 #define PXI_DATA_REAL_FFT_H
 

@@ -1,4 +1,5 @@
 /* src/data/recording.c - recordings, whatever the format */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include <internal/recording.h>
 

@@ -5,6 +5,7 @@
  * each from every up-th coefficient. Both ends are as if silence surrounded the clip; outputs are
  * aligned with inputs (no delay), ceil(count * up / down) of them: scipy.signal.resample_poly().
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/recording.h>
 
 #include "base/memory.h"

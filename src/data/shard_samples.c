@@ -3,6 +3,7 @@
  * Labels are kept as the texts that were found, one of each, until all shards were read: only then
  * it shows whether all of them are numbers, or names that are to be numbered in byte order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/shard_samples.h"
 
 #include "base/ascending.h"

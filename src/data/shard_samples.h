@@ -1,4 +1,5 @@
 /* src/data/shard_samples.h - from the members of shards to samples with labels */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_SHARD_SAMPLES_H
 #define PXI_DATA_SHARD_SAMPLES_H
 

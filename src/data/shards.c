@@ -1,4 +1,5 @@
 /* src/data/shards.c - which tar files a data set is made of */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/shards.h"
 
 #include "base/file.h"

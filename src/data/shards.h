@@ -6,6 +6,7 @@
  * .jpeg, .png) and its class, in .cls as a number or a name, or in .json as `label`, `class`,
  * `cls` or `target`. The order of samples is that of the shards.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_SHARDS_H
 #define PXI_DATA_SHARDS_H
 

@@ -1,4 +1,5 @@
 /* src/data/spec.c - from what the user calls a data set to a reader of it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/source.h>
 
 #include "base/file.h"

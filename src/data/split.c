@@ -1,4 +1,5 @@
 /* src/data/split.c - names of splits */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/tree.h>
 
 #include "base/memory.h"

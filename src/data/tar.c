@@ -3,6 +3,7 @@
  * Only the tar format and the filters named below are switched on. Nothing is ever written to disk,
  * so links, devices and paths with ".." are harmless: only regular files are kept, by name.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/tree.h>
 
 #include "base/memory.h"

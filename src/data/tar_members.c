@@ -3,6 +3,7 @@
  * IEEE Std 1003.1-2001, pax: "ustar Interchange Format" and "pax Extended Header". Whatever is
  * not a regular file is stepped over.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/tar_members.h"
 
 #include "base/memory.h"

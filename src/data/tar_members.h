@@ -9,6 +9,7 @@
  * POSIX.1-2001 (ustar and pax) and what GNU tar adds: long names and sizes in base 256. Only the
  * headers are read. Archives that are compressed, and members with holes, are refused.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_TAR_MEMBERS_H
 #define PXI_DATA_TAR_MEMBERS_H
 

@@ -3,6 +3,7 @@
  * The rows and files are read as those of pictures are (manifest.c, folder.c); a sample is what the
  * network's tokeniser makes of its text, the tokens of every input behind each other.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/inputs_source.h"
 #include "data/manifest.h"
 #include "data/picture_source.h"

@@ -1,4 +1,5 @@
 /* src/data/tree.c - named files, in a folder or in an archive */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/tree.h>
 
 #include "base/arena.h"

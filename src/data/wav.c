@@ -5,6 +5,7 @@
  * at 0. A `data` chunk that goes beyond the end of the file is an error, unless its size is the one
  * that programs write into a pipe, where they cannot come back to it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/recording.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/data/wav_write.c - recordings to WAV files: mono, PCM of 16 bits */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/audio.h>
 
 #include "base/file.h"

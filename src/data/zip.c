@@ -4,6 +4,7 @@
  * The central directory at the end of the file is believed, as Python's zipfile does; the local
  * header of a member only tells where its bytes begin.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/zip.h"
 
 #include "base/file.h"

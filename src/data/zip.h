@@ -1,4 +1,5 @@
 /* src/data/zip.h - .zip files read in place: stored and deflated members, zip64 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DATA_ZIP_H
 #define PXI_DATA_ZIP_H
 

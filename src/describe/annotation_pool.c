@@ -1,4 +1,5 @@
 /* src/describe/annotation_pool.c - masked sums and means of maps (LGR C.2, Eq 6) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/annotation_pool.h"
 
 #include "describe/mask.h"

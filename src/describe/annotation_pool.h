@@ -1,4 +1,5 @@
 /* src/describe/annotation_pool.h - masked sums and means of maps (LGR C.2, Eq 6) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_ANNOTATION_POOL_H
 #define PXI_DESCRIBE_ANNOTATION_POOL_H
 

@@ -4,6 +4,7 @@
  * stage the masks that use it are brought to the stage's size and pooled. Features are written
  * where their pair is, whoever works on it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/worker_pool.h"
 #include "describe/annotation_pool.h"

@@ -6,6 +6,7 @@
  * y is above (dark ink: below) a half; thin strokes are ink up to the median width, thick ones ink
  * beyond it, the median being that of all ink in the data.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/attribute_map.h"
 
 #include "base/memory.h"

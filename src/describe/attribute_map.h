@@ -8,6 +8,7 @@
  * What several maps need (hue, gradients, blurs, the skeleton) is worked out once per picture, when
  * it is first asked for.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_ATTRIBUTE_MAP_H
 #define PXI_DESCRIBE_ATTRIBUTE_MAP_H
 

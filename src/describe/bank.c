@@ -1,4 +1,5 @@
 /* src/describe/bank.c - phrases for units, and finding them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/bank_internal.h"
 
 #include "base/memory.h"

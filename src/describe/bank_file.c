@@ -4,6 +4,7 @@
  * on it. A number that is not known (NaN) is null. The sentences are written for people and not
  * read back: what has to be said follows from the describer and the gates.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/bank_internal.h"
 
 #include "base/file.h"

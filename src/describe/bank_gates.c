@@ -3,6 +3,7 @@
  * Chance is what the same captions say when they are dealt out anew among the units that count: 500
  * permutations give its mean and its standard deviation.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/concepts_internal.h"
 
 #include "base/ascending.h"

@@ -1,4 +1,5 @@
 /* src/describe/bank_internal.h - a bank as its own files see it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_BANK_INTERNAL_H
 #define PXI_DESCRIBE_BANK_INTERNAL_H
 

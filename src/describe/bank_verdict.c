@@ -5,6 +5,7 @@
  * is not passed, with one exception: a bank without class-selective units makes no claim about
  * classes, so g3 has nothing to say.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/bank_internal.h"
 
 #include <internal/bank.h>

@@ -4,6 +4,7 @@
  * hypotheses propose themselves once, with the score they have. Ties: the lower rank of the parent,
  * then the lower number of the word.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/beam.h"
 
 #include "base/memory.h"

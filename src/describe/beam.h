@@ -1,6 +1,7 @@
 /* src/describe/beam.h - words for vectors: greedy, and by beam search with re-ranking
  *
  * Words that may be said are those of the vocabulary, and stop; never start, pad and unknown. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_BEAM_H
 #define PXI_DESCRIBE_BEAM_H
 

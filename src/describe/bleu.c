@@ -5,6 +5,7 @@
  * hypothesis of the whole corpus has n words, precision n is 0/0 and is left out of the mean
  * (sacreBLEU's effective order), or two-word phrases would always be at 0.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/vocabulary.h"
 
 #include "base/memory.h"

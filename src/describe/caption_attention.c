@@ -1,4 +1,5 @@
 /* src/describe/caption_attention.c - which exemplars a step looks at */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/caption_attention.h"
 
 #include "base/vector_math.h"

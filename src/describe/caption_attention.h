@@ -6,6 +6,7 @@
  *
  * and what goes on is sigmoid(g) z. q and g come from the state, k_j from the vectors a_j.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CAPTION_ATTENTION_H
 #define PXI_DESCRIBE_CAPTION_ATTENTION_H
 

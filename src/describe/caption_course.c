@@ -1,4 +1,5 @@
 /* src/describe/caption_course.c - teaching one of a captioner's networks */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/caption_course.h"
 
 #include "base/memory.h"

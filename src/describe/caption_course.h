@@ -8,6 +8,7 @@
  * each of which has gradients of its own, and these are added in the order of blocks. So nothing
  * depends on the number of workers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CAPTION_COURSE_H
 #define PXI_DESCRIBE_CAPTION_COURSE_H
 

@@ -1,4 +1,5 @@
 /* src/describe/caption_decoder.c - p(d|R): the LSTM that attends and tells, forward */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/caption_decoder.h"
 
 #include "base/memory.h"

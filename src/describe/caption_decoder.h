@@ -6,6 +6,7 @@
  *
  * Xu et al., Show, Attend and Tell, ICML 2015.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CAPTION_DECODER_H
 #define PXI_DESCRIBE_CAPTION_DECODER_H
 

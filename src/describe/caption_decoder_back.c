@@ -4,6 +4,7 @@
  * then every matrix's gradient is one product over all steps of the block. Vectors of exemplars are
  * given: nothing goes on to them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/caption_decoder_internal.h"
 #include "describe/lstm_cell.h"
 

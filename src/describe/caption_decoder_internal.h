@@ -1,4 +1,5 @@
 /* src/describe/caption_decoder_internal.h - what forward and backward of the decoder share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CAPTION_DECODER_INTERNAL_H
 #define PXI_DESCRIBE_CAPTION_DECODER_INTERNAL_H
 

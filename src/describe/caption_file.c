@@ -5,6 +5,7 @@
  * networks as `decoder/NAME` and `language/NAME`. Sizes are looked at before anything is made of
  * them, and every array must have the shape that follows from them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "describe/captioner_internal.h"
 #include <internal/npz_meta.h>

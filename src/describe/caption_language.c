@@ -1,4 +1,5 @@
 /* src/describe/caption_language.c - p(d): a language model of captions, with gradients */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/caption_language.h"
 
 #include "base/memory.h"

@@ -2,6 +2,7 @@
  *
  * Two LSTM layers from a state of zeros, dropout between them, and a softmax over words.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CAPTION_LANGUAGE_H
 #define PXI_DESCRIBE_CAPTION_LANGUAGE_H
 

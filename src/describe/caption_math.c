@@ -1,4 +1,5 @@
 /* src/describe/caption_math.c - linear layers, words and their losses, on the engine's GEMM */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/caption_math.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Matrices are row-major; `x_row` and the like say how many elements lie between rows. Nothing here
  * depends on threads; the rounding of products may depend on how many rows they have.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CAPTION_MATH_H
 #define PXI_DESCRIBE_CAPTION_MATH_H
 

@@ -1,4 +1,5 @@
 /* src/describe/caption_net.c - the numbers of a captioner's networks, and blocks of captions */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/caption_net.h"
 
 #include "base/memory.h"

@@ -8,6 +8,7 @@
  * rows that are still going, and everything that does not depend on the state before (words, keys,
  * scores, all gradients of weights) is one product of the engine's GEMM per block.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CAPTION_NET_H
 #define PXI_DESCRIBE_CAPTION_NET_H
 

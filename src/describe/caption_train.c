@@ -5,6 +5,7 @@
  * while, and the weights that told them best are kept (as a copy: the published code keeps a
  * reference, so that its "best" weights are the last ones).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/worker_pool.h"
 #include "describe/beam.h"

@@ -1,4 +1,5 @@
 /* src/describe/captioner.c - the captioner as an object, and phrases for many units */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define XXH_INLINE_ALL
 #include "describe/captioner_internal.h"
 

@@ -1,4 +1,5 @@
 /* src/describe/captioner_internal.h - what a captioner is made of */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CAPTIONER_INTERNAL_H
 #define PXI_DESCRIBE_CAPTIONER_INTERNAL_H
 

@@ -5,6 +5,7 @@
  * of maps that are not two-valued. Workers count; counts and maxima are joined, which knows no
  * order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/concepts_internal.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* src/describe/concepts_internal.h - what the files of concepts share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_CONCEPTS_INTERNAL_H
 #define PXI_DESCRIBE_CONCEPTS_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/describe/describe.c - a network's units in words, and how far the words may be believed */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/describe_internal.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * The captioner's file has room for a note: the identity of network, data and settings, and what
  * was measured when it was trained, so that a bank made with it later has the same gates.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/describe_internal.h"
 
 #include "base/cache_folder.h"

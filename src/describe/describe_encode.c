@@ -3,6 +3,7 @@
  * Masks of thousands of units do not fit into memory where pictures are large: as many units are
  * taken together as their masks and pictures have room in a fixed amount of it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/describe_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/describe/describe_internal.h - what the files of descriptions share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_DESCRIBE_INTERNAL_H
 #define PXI_DESCRIBE_DESCRIBE_INTERNAL_H
 

@@ -5,6 +5,7 @@
  * sees, are then compared with what the captioner says: gate g1. People's captions of units
  * (MILANNOTATIONS) are simply added to what it learns from.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/describe_internal.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Half of the items show a unit's own phrase, half that of another unit. Which is which is in a
  * file of its own. Ratings come from people only: nothing here fills one in.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/describe_internal.h"
 
 #include "base/csv_rows.h"

@@ -5,6 +5,7 @@
  * added up in any order. A micro-batch comes layer by layer, so the attributes of its pictures are
  * kept for a while: each worker has places for PLACES of them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/dissect_internal.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* src/describe/dissect_internal.h - a dissection as its files see it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_DISSECT_INTERNAL_H
 #define PXI_DESCRIBE_DISSECT_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* src/describe/dissection.c - what was measured about units: labels, classes, and a bank of them
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/dissect_internal.h"
 
 #include "base/memory.h"

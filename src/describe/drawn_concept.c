@@ -5,6 +5,7 @@
  * have an upper end; scenes fill the picture above or below a line. A pixel is the mean of three by
  * three points, its colour carries noise.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/drawn_concept.h"
 
 #include "base/memory.h"

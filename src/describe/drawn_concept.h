@@ -3,6 +3,7 @@
  * An extension of the vocabulary of virtual units (LGR C.12.2), off by default: a describer that
  * learnt from drawn things alone did not transfer to real units.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_DRAWN_CONCEPT_H
 #define PXI_DESCRIBE_DRAWN_CONCEPT_H
 

@@ -1,4 +1,5 @@
 /* src/describe/exemplar_internal.h - what the files of exemplars share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_EXEMPLAR_INTERNAL_H
 #define PXI_DESCRIBE_EXEMPLAR_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/describe/exemplar_level.c - quantiles of more values than memory holds */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/exemplar_level.h"
 
 #include "base/memory.h"

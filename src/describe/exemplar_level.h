@@ -17,6 +17,7 @@
  * fits, and pairs of bins become one; where a value ends up does not depend on when that was. So
  * the histogram is the same for any order and split.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_EXEMPLAR_LEVEL_H
 #define PXI_DESCRIBE_EXEMPLAR_LEVEL_H
 

@@ -1,4 +1,5 @@
 /* src/describe/exemplar_names.c - layers as folders, inputs as pictures */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/exemplar_internal.h"
 
 #include "base/memory.h"

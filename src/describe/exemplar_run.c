@@ -5,6 +5,7 @@
  * count is summed; which inputs are best is a matter of a total order (score, then index); so
  * neither depends on who saw which input when.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/exemplar_internal.h"
 
 #include "base/memory.h"

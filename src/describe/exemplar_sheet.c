@@ -1,4 +1,5 @@
 /* src/describe/exemplar_sheet.c - exemplars of units as contact sheets, masks tinted */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/exemplar_internal.h"
 
 #include "base/memory.h"

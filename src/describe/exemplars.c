@@ -1,4 +1,5 @@
 /* src/describe/exemplars.c - units, their exemplars and masks */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/exemplar_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/describe/glyph_map.c - strokes: how wide, where they end, meet and close */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/attribute_map.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * The list is closed on purpose: every word stands for something that can be measured. Words are
  * among those that the default text encoder has glosses for.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/concepts_internal.h"
 
 #include "base/memory.h"

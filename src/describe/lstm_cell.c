@@ -1,4 +1,5 @@
 /* src/describe/lstm_cell.c - one step of an LSTM behind its products */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/lstm_cell.h"
 
 #include "base/vector_math.h"

@@ -4,6 +4,7 @@
  *
  *     i, f, o = sigmoid(.), g = tanh(.);  c' = f c + i g;  h' = o tanh(c')
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_LSTM_CELL_H
 #define PXI_DESCRIBE_LSTM_CELL_H
 

@@ -4,6 +4,7 @@
  * value, so that a flat map at its level never peeps over it by a rounding error. The functions for
  * one map are the definition; the upsampler takes the same steps with the blends along x kept.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/mask.h"
 
 #include "base/memory.h"

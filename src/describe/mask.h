@@ -11,6 +11,7 @@
  *
  * A place that is not a number is no part of a mask. Extents are 1 to PXI_MAP_SIDE_MOST.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_MASK_H
 #define PXI_DESCRIBE_MASK_H
 

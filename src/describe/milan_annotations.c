@@ -1,4 +1,5 @@
 /* src/describe/milan_annotations.c - what people wrote about units: annotations.csv (LGR C.1) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/csv_rows.h"
 #include "base/file.h"

@@ -4,6 +4,7 @@
  * allocated, and pictures and masks stay on disk until they are asked for; tables may be no larger
  * than the arrays allow.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/exemplar_internal.h"
 
 #include "base/file.h"

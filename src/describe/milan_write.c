@@ -1,4 +1,5 @@
 /* src/describe/milan_write.c - exemplars in the layout of MILANNOTATIONS (LGR C.1) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/exemplar_internal.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/describe/smooth.c - Gaussian blur of one plane of floats */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/smooth.h"
 
 #include <assert.h>

@@ -3,6 +3,7 @@
  * Separable, cut off at four standard deviations, the plane mirrored at its borders with the border
  * pixel repeated (d c b a | a b c d | d c b a), as scipy.ndimage.gaussian_filter does by default.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_SMOOTH_H
 #define PXI_DESCRIBE_SMOOTH_H
 

@@ -1,4 +1,5 @@
 /* src/describe/unit_stream.c - the maps of all units of some layers, input by input */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/unit_stream.h"
 
 #include "base/memory.h"

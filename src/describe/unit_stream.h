@@ -10,6 +10,7 @@
  * once for each input and layer, from several threads, in no order: what it writes is keyed by
  * input, or kept per slot and joined by rules that do not depend on order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_UNIT_STREAM_H
 #define PXI_DESCRIBE_UNIT_STREAM_H
 

@@ -3,6 +3,7 @@
  * Pictures are held in memory, as every unit looks at hundreds of them. Whatever is random is
  * addressed by the unit's number, so threads and their order change nothing.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/virtual_unit.h"
 
 #include "base/arena.h"

@@ -5,6 +5,7 @@
  * brightness takes the place of colours before edges and textures; spots, which are bright by
  * definition, are left alone. Data without labels have no class units: those become plain ones.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/virtual_unit.h"
 
 #include "base/memory.h"

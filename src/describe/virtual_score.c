@@ -1,4 +1,5 @@
 /* src/describe/virtual_score.c - how well captions of virtual units are told (gate g1) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/virtual_unit.h"
 
 #include "base/memory.h"

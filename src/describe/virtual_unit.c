@@ -6,6 +6,7 @@
  * unit one of whose masks is empty would have a caption that its exemplars do not show: it is drawn
  * anew.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "describe/virtual_unit.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/describe/virtual_unit.h - virtual units as their files see them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DESCRIBE_VIRTUAL_UNIT_H
 #define PXI_DESCRIBE_VIRTUAL_UNIT_H
 

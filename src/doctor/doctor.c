@@ -1,4 +1,5 @@
 /* src/doctor/doctor.c - an examination: its parts in order, and the list of findings */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "doctor/doctor_internal.h"
 

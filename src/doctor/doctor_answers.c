@@ -1,5 +1,6 @@
 /* src/doctor/doctor_answers.c - what the network says, over all: classes that take or get nothing
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/doctor_internal.h"
 
 #include <inttypes.h>

@@ -5,6 +5,7 @@
  * (Guo et al., On Calibration of Modern Neural Networks, ICML 2017, section 4.2): the loss is
  * convex in 1/T, and its derivative is bisected.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "doctor/doctor_internal.h"
 

@@ -3,6 +3,7 @@
  * Names that the network lacks and labels beyond its classes stop every other command that needs
  * labels; here such inputs are examined without theirs.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/doctor_internal.h"
 #include <internal/data.h>
 

@@ -17,6 +17,7 @@
  * is fed as it was trained has nothing to gain from another way but confidence; the calibrated loss
  * does not count that.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/doctor_ways.h"
 
 #include <internal/stats.h>

@@ -8,6 +8,7 @@
  * Sums of four neighbouring pieces halved are a projection of the sketch, never farther apart than
  * sketches are: most pairs end there.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/worker_pool.h"
 #include "doctor/doctor_internal.h"

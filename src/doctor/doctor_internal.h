@@ -1,4 +1,5 @@
 /* src/doctor/doctor_internal.h - what the parts of an examination share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DOCTOR_INTERNAL_H
 #define PXI_DOCTOR_INTERNAL_H
 

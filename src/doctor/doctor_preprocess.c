@@ -4,6 +4,7 @@
  * and compared (doctor_compare.c). First all ways on few inputs, with their channels in either
  * order, then the three best on more.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "doctor/doctor_ways.h"
 

@@ -1,5 +1,6 @@
 /* src/doctor/doctor_values.c - what the inputs hold: damage, values that are not finite, their
  * range */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "doctor/doctor_internal.h"
 

@@ -1,4 +1,5 @@
 /* src/doctor/doctor_ways.h - ways to make a network's inputs of pixels, on trial */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_DOCTOR_WAYS_H
 #define PXI_DOCTOR_WAYS_H
 

@@ -1,4 +1,5 @@
 /* src/engine/act_bits.c - where an activation lets the gradient through, one bit per element */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/act_bits.h"
 
 #include "engine/prim.h"

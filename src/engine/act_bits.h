@@ -9,6 +9,7 @@
  * Bit i % 16 of word i / 16 belongs to element i of a sample as it lies in memory; bits behind the
  * last element are zero. AVX-512 only.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_ACT_BITS_H
 #define PXI_ENGINE_ACT_BITS_H
 

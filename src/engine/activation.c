@@ -6,6 +6,7 @@
  * closed interval; the two differ only where a linear operator's result is exactly a bound.) Where
  * the output is NaN the gradient passes, as PyTorch's does.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/vector_math.h"

@@ -1,4 +1,5 @@
 /* src/engine/bench.c - how many random inputs a network takes per second */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include <internal/pass.h>
 #include <internal/sample_plan.h>

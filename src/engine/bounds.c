@@ -10,6 +10,7 @@
  * run is *wild*: no bound holds, and every unit that hides looks for itself, sample by sample, so
  * that a sample's result does not depend on its neighbours.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/wide.h"

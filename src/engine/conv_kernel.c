@@ -1,4 +1,5 @@
 /* src/engine/conv_kernel.c - the kernel that suits a convolution's shape best, sample by sample */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/conv_kernel.h"
 
 #include "base/memory.h"

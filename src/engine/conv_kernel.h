@@ -5,6 +5,7 @@
  * sample and run once for each, or have results that depend on the sample alone anyway. oneDNN's
  * throughput is the same from 1 to 32 samples a call (docs/benchmarks.md).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_CONV_KERNEL_H
 #define PXI_ENGINE_CONV_KERNEL_H
 

@@ -1,4 +1,5 @@
 /* src/engine/conv_wgrad.c - the kernel that suits a convolution's weight gradient best */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/conv_wgrad.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Over a whole micro-batch, unlike the kernels of conv_kernel.h: what is wanted is a sum over
  * samples.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_CONV_WGRAD_H
 #define PXI_ENGINE_CONV_WGRAD_H
 

@@ -7,6 +7,7 @@
  * 3x3, weights stay in registers. The order of additions for one result is fixed: column of dy,
  * then row.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/depthwise.h"
 
 #include "base/memory.h"

@@ -8,6 +8,7 @@
  * network: applying both masks on the way saves two passes over them. Channels come in sixteens;
  * AVX-512 only.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_DEPTHWISE_H
 #define PXI_ENGINE_DEPTHWISE_H
 

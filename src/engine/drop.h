@@ -1,4 +1,5 @@
 /* src/engine/drop.h - the masks of Dropout */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_DROP_H
 #define PXI_ENGINE_DROP_H
 

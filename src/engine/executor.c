@@ -1,5 +1,6 @@
 /* src/engine/executor.c - workers of whichever executor is in use, and the sessions that they run
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include <internal/executor.h>

@@ -1,4 +1,5 @@
 /* src/engine/executor_threads.c - lanes are worker threads with sessions on the CPU */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/one_thread.h"
 #include "base/worker_pool.h"

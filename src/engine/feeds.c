@@ -1,4 +1,5 @@
 /* src/engine/feeds.c - what a graph's own declarations say about its inputs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/feeds.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/engine/feeds.h - what a graph's own declarations say about its inputs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_FEEDS_H
 #define PXI_ENGINE_FEEDS_H
 

@@ -4,6 +4,7 @@
  * and an activation, as long as nobody else reads or asked for what lies between. In training a
  * BatchNormalization is a head itself.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

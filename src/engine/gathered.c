@@ -5,6 +5,7 @@
  * sample does not depend on its batch. One panel of weights after another, in pieces of some taps
  * that stay in the second-level cache, meets all rows of all classes.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/gathered.h"
 
 #include "base/memory.h"

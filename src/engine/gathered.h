@@ -5,6 +5,7 @@
  * made for one sample, fetch them anew each time: what they cannot keep in the second-level cache
  * (512>512 3x3 takes 9 MiB) comes at half speed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_GATHERED_H
 #define PXI_ENGINE_GATHERED_H
 

@@ -1,4 +1,5 @@
 /* src/engine/gradient_reach.c - which values a gradient can come to */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/gradient_reach.h>
 
 #include "base/memory.h"

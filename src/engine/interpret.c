@@ -1,4 +1,5 @@
 /* src/engine/interpret.c - run a graph once, with plain C kernels, by folding it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * piece of memory is in use from its first to its last such time; pieces whose times overlap get
  * different places, largest first.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * j != y, and dloss/dz_y = -sum_{j != y} p_j. NaN and infinite logits give NaN, so that they are
  * seen.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/engine.h>
 
 #include "base/memory.h"

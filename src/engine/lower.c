@@ -1,4 +1,5 @@
 /* src/engine/lower.c - from a program's steps to a plan's units, choosing layouts on the way */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

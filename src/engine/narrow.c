@@ -4,6 +4,7 @@
  * then strips of 16 neighbouring results are computed for all result channels at once. The order of
  * additions for one result is fixed: input channel, row, column.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/narrow.h"
 
 #include "base/memory.h"

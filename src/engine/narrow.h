@@ -5,6 +5,7 @@
  * one AVX-512 core (bench/kernels): 1>6 5x5 at 28x28 takes 8.9 us there, its data gradient 30 us,
  * that of 3>16 3x3 at 32x32 40 us. These loops vectorise along the row instead.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_NARROW_H
 #define PXI_ENGINE_NARROW_H
 

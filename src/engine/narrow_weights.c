@@ -6,6 +6,7 @@
  * all taps of a kernel's row and all result channels at once. Sums of a sample are in float, sums
  * over samples in double; their order is fixed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/narrow.h"
 
 #include "base/memory.h"

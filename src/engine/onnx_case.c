@@ -1,4 +1,5 @@
 /* src/engine/onnx_case.c - one ONNX backend test: a folder with model.onnx and test_data_set_* */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
 #include <internal/onnx.h>

@@ -1,4 +1,5 @@
 /* src/engine/operators.c - the operator table, for those outside */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/engine.h>
 
 #include <internal/op.h>

@@ -9,6 +9,7 @@
  * b that lies in memory as it is, is packed panel by panel on the way, in pieces of k that fit the
  * cache; that costs one pass over b and saves a copy of it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/panel.h"
 
 #include "base/memory.h"

@@ -7,6 +7,7 @@
  * and infinity stay what they are. A convolution is such a product whose rows of a are gathered
  * from several places, its taps.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_PANEL_H
 #define PXI_ENGINE_PANEL_H
 

@@ -1,4 +1,5 @@
 /* src/engine/pass.c - the one way through a network */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/pass_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/engine/pass_internal.h - what a pass is made of */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_PASS_INTERNAL_H
 #define PXI_ENGINE_PASS_INTERNAL_H
 

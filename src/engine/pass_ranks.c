@@ -1,4 +1,5 @@
 /* src/engine/pass_ranks.c - the jobs of one run on all ranks, and what they left for all */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "engine/pass_internal.h"
 

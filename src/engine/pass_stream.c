@@ -1,4 +1,5 @@
 /* src/engine/pass_stream.c - searches: slots that are refilled until all items are done */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/pass_internal.h"
 
 #include "base/memory.h"

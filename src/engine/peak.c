@@ -3,6 +3,7 @@
  * Throughput of a network is printed as a share of this, so that a number means the same on a
  * laptop and on a server.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/engine.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/engine/plain_loops.c - fused units on plain loops, for values that fast kernels would hide */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plain_loops.h"
 
 #include "base/memory.h"

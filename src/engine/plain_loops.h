@@ -2,6 +2,7 @@
  *
  * NaN and infinity come out where, and as what, the operators of the file would put them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_PLAIN_LOOPS_H
 #define PXI_ENGINE_PLAIN_LOOPS_H
 

@@ -1,4 +1,5 @@
 /* src/engine/plan.c - compile a model for one purpose */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

@@ -8,6 +8,7 @@
  * Activations of rank 4, and of rank 3 as if they had a height of one, are stored channels-last
  * (NHWC) wherever a unit prefers it; shapes are always logical (NCHW).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_PLAN_H
 #define PXI_ENGINE_PLAN_H
 

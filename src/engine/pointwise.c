@@ -3,6 +3,7 @@
  * Pixels are the rows. With a stride of 1 those of all samples lie one after another; otherwise a
  * row of the result is a product whose rows of data lie `stride` pixels apart.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/pointwise.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/engine/pointwise.h - 1x1 convolutions as products of matrices, see panel.h */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_POINTWISE_H
 #define PXI_ENGINE_POINTWISE_H
 

@@ -1,4 +1,5 @@
 /* src/engine/prim.c - oneDNN kernels with their constants, and running them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/prim_internal.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * *bound* is a prim with one session's memory in it. Only prim*.c include dnnl.h, and only
  * prim_api.h knows that oneDNN 2 and 3 differ.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_PRIM_H
 #define PXI_ENGINE_PRIM_H
 

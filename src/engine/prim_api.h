@@ -4,6 +4,7 @@
  * function makes a primitive descriptor, which walks on to the next implementation by itself, where
  * oneDNN 2 had an iterator. What is not here has the same name and parameters in both.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_PRIM_API_H
 #define PXI_ENGINE_PRIM_API_H
 

@@ -1,4 +1,5 @@
 /* src/engine/prim_conv.c - convolutions and their gradients as oneDNN kernels */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/prim_internal.h"
 
 #include "base/memory.h"

@@ -2,6 +2,7 @@
  *
  * Only prim*.c include this, and with it dnnl.h.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_PRIM_INTERNAL_H
 #define PXI_ENGINE_PRIM_INTERNAL_H
 

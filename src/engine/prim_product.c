@@ -1,4 +1,5 @@
 /* src/engine/prim_product.c - matrix products as oneDNN kernels */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/prim_internal.h"
 
 static px_status product_make(pxi_prim *prim, const pxi_prim_request *request,

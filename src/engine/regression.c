@@ -1,4 +1,5 @@
 /* src/engine/regression.c - a network that gives numbers, judged by a tolerance */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/engine.h>
 #include <internal/graft.h>
 #include <internal/graph.h>

@@ -1,4 +1,5 @@
 /* src/engine/run_arrays.c - arrays in, arrays out */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/run_arrays.h"
 
 #include "base/memory.h"

@@ -1,6 +1,7 @@
 /* src/engine/run_arrays.h - how a network's own inputs go through it as arrays: in micro-batches
  * where the first axis is samples, all at once otherwise
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_RUN_ARRAYS_H
 #define PXI_ENGINE_RUN_ARRAYS_H
 

@@ -1,4 +1,5 @@
 /* src/engine/sample_plan.c - compiling a network for the samples at hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/engine.h>
 #include <internal/graph.h>
 #include <internal/sample_plan.h>

@@ -1,4 +1,5 @@
 /* src/engine/scores.c - where a classifier's scores are, and what the engine cannot run */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/feeds.h"
 #include "engine/plan.h"
 

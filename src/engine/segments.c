@@ -1,4 +1,5 @@
 /* src/engine/segments.c - parts of a network by themselves, forward and back */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/segments.h"
 
 #include "base/memory.h"

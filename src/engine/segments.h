@@ -4,6 +4,7 @@
  * come to where it begins. The plans for a number of samples are made when that number is first
  * wanted, and shared by threads; a run has one worker's sessions of them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_SEGMENTS_H
 #define PXI_ENGINE_SEGMENTS_H
 

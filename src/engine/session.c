@@ -1,4 +1,5 @@
 /* src/engine/session.c - one worker's private state for a plan */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/engine/set_classes.c - class names that a user gives to a network */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include <internal/model.h>
 

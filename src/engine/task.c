@@ -1,4 +1,5 @@
 /* src/engine/task.c - a network and data for it, opened so that they fit */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/task.h>
 
 #include <internal/classes.h>

@@ -4,6 +4,7 @@
  * BatchNormalization wants them. Between two meetings a worker takes a session through all units
  * there are, depth first; without meetings that is the whole step, forward and backward.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/team_internal.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Of several ranks each has the micro-batches rank, rank + ranks, ... of a batch. What a meeting
  * reads of the others' is in states of theirs that every rank has, and all do the meeting.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_TEAM_INTERNAL_H
 #define PXI_ENGINE_TEAM_INTERNAL_H
 

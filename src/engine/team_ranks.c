@@ -5,6 +5,7 @@
  * gradients of all, chunks of them are dealt out: a rank gets the micro-batches' parts of its
  * chunks, and all get the sums.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/team_internal.h"
 
 #include "base/memory.h"

@@ -8,6 +8,7 @@
  *
  * Cells: in[] what comes from outside the chain; out[0] the result of its last operator.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

@@ -12,6 +12,7 @@
  *
  * Cells: in[0] x, in[1] residual (-1: none), in[2] weights, in[3] bias (-1: none); out[0] y.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/conv_kernel.h"
 
 #include "base/memory.h"

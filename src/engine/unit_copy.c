@@ -1,4 +1,5 @@
 /* src/engine/unit_copy.c - copies between the plain and the channels-last layout, and views */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/wide.h"

@@ -5,6 +5,7 @@
  *
  * Cells: in[0] x (rows, k), in[1] weights, in[2] bias (-1: none); out[0] y (rows, n).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/panel.h"
 #include "engine/plain_loops.h"
 

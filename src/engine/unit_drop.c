@@ -7,6 +7,7 @@
  * the batch and by the element's place in the sample as the plan stores it; neither threads nor
  * micro-batches matter. Cells: in[0] x; out[0] y.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/drop.h"
 #include "engine/plan.h"
 

@@ -3,6 +3,7 @@
  * y = x * m, m being [samples][channels]; dx = dy * m and dm = the sum of dy * x over the places of
  * a channel, in double. Cells: in[0] x, in[1] m; out[0] y.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "engine/plan.h"
 

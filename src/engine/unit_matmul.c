@@ -7,6 +7,7 @@
  *
  * Cells: in[0] a, in[1] b; out[0] y.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/prim.h"
 
 #include "base/memory.h"

@@ -13,6 +13,7 @@
  * 4 are channels-last, so that every loop runs along channels; a few pixels at once where there are
  * few channels.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

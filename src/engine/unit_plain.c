@@ -3,6 +3,7 @@
  * Operators that treat all axes alike also run on channels-last cells: their shapes are permuted
  * and their parameters rewritten once, at build time.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * gradient of a maximum goes to the first element in scan order that equals it, found again from x
  * and y instead of being stored.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

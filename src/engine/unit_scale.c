@@ -3,6 +3,7 @@
  * y = x * scale + shift per channel, on channels-last data; gradients of gamma and beta from the
  * same statistics. Cells: in[0] x, in[1] gamma, in[2] beta; out[0] y.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/engine/view_row.c - one sample of a view, in logical order */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/view_row.h>
 
 #include <string.h>

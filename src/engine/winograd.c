@@ -6,6 +6,7 @@
  * block stays in the first two levels of cache. The order of additions for one result is fixed, and
  * does not depend on the tiles beside it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/winograd.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * block of results costs 36 products instead of 144. oneDNN's direct kernels already run near the
  * multiply-add peak, so this is what is left to gain. AVX-512 only; other machines use oneDNN.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_WINOGRAD_H
 #define PXI_ENGINE_WINOGRAD_H
 

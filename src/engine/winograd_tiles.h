@@ -5,6 +5,7 @@
  * Gray's 0, +-1, +-2 the error is twice this one's (measured: 9.1e-7 against 4.5e-7 of the results'
  * root mean square for 16 channels; 1.6e-7 without any transform).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ENGINE_WINOGRAD_TILES_H
 #define PXI_ENGINE_WINOGRAD_TILES_H
 

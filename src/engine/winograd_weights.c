@@ -8,6 +8,7 @@
  * products of matrices, (in, tiles) x (tiles, out), a block of tiles at a time; their order is
  * fixed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/winograd.h"
 
 #include <string.h>

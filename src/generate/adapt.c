@@ -14,6 +14,7 @@
  * feature 7 exists (compat=code: it does not); pictures are clipped in every step, and entries of
  * worklists are what is stored. z are the logits.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/adapt_evolve.h"
 #include "generate/climb.h"
 #include "generate/engines.h"

@@ -1,4 +1,5 @@
 /* src/generate/adapt_evolve.c - choosing parents, crossing and disturbing them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/adapt_evolve.h"
 
 #include <internal/rng.h>

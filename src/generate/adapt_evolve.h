@@ -1,4 +1,5 @@
 /* src/generate/adapt_evolve.h - how ADAPT's vectors of weights learn (LGR D.11) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_ADAPT_EVOLVE_H
 #define PXI_GENERATE_ADAPT_EVOLVE_H
 

@@ -1,4 +1,5 @@
 /* src/generate/adapt_features.c - features of neurons, and what a vector makes of them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/adapt_features.h"
 
 #include "base/memory.h"

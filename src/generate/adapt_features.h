@@ -6,6 +6,7 @@
  * fired on a fault; 18 it never fired; 19-28 how often it fired, in tenths of those that ever did,
  * the most frequent first.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_ADAPT_FEATURES_H
 #define PXI_GENERATE_ADAPT_FEATURES_H
 

@@ -1,4 +1,5 @@
 /* src/generate/ascent.c - one network's passes for climbing: gradients, and looking */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/ascent.h"
 
 #include "base/memory.h"

@@ -16,6 +16,7 @@
  * output but the input's and flatten's, with pooling, logits and softmax; their values are channel
  * means of the layer scaled to 0..1 on each input, their gradients those of the plain means.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_ASCENT_H
 #define PXI_GENERATE_ASCENT_H
 

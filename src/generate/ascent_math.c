@@ -1,4 +1,5 @@
 /* src/generate/ascent_math.c - normalising, moving and measuring pixels */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/ascent.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/generate/campaign_merge.c - campaigns of one network and data set as one */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/campaign_merge.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/generate/climb.c - rows of a group: begun, moved, looked at, put */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/climb.h"
 
 #include "base/memory.h"

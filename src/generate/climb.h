@@ -7,6 +7,7 @@
  * would be stored, and are looked at by all networks. Then the engine walks them in order. So all
  * that it decides follows from the group, never from the number of threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_CLIMB_H
 #define PXI_GENERATE_CLIMB_H
 

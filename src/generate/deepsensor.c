@@ -15,6 +15,7 @@
  * Where the paper leaves something open or contradicts itself, LGR B.5 decides: value and
  * place of a best are apart, and there is a bound unless the preset `paper` is asked for.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/deepsensor.h"
 #include "generate/engines.h"
 

@@ -1,4 +1,5 @@
 /* src/generate/deepsensor.h - settings of engine `deepsensor` */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_DEEPSENSOR_H
 #define PXI_GENERATE_DEEPSENSOR_H
 

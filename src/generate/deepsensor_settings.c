@@ -4,6 +4,7 @@
  * The paper gives no radius, no bound and no limit of speed. Without a bound its examples are noise
  * to the eye; the defaults keep within half of the range, where most digits can be read.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/deepsensor.h"
 
 #include <math.h>

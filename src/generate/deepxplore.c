@@ -13,6 +13,7 @@
  * the visit. The first network is the one under test: an output on which it errs is a fault, one on
  * which only the others do is kept.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/climb.h"
 #include "generate/deepxplore_rules.h"
 #include "generate/engines.h"

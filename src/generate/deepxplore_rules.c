@@ -1,4 +1,5 @@
 /* src/generate/deepxplore_rules.c - light, occlusion and blackout */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/deepxplore_rules.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/generate/deepxplore_rules.h - what DeepXplore lets a gradient change (LGR D.9) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_DEEPXPLORE_RULES_H
 #define PXI_GENERATE_DEEPXPLORE_RULES_H
 

@@ -12,6 +12,7 @@
  * pictures are clipped in every step, elements start from what is stored, and the lists of a group
  * grow side by side.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/climb.h"
 #include "generate/dlfuzz_neurons.h"
 #include "generate/engines.h"

@@ -1,4 +1,5 @@
 /* src/generate/dlfuzz_neurons.c - DLFuzz's strategies of choosing neurons */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/dlfuzz_neurons.h"
 
 #include "base/memory.h"

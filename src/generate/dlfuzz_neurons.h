@@ -1,4 +1,5 @@
 /* src/generate/dlfuzz_neurons.h - which neurons DLFuzz raises (LGR D.10) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_DLFUZZ_NEURONS_H
 #define PXI_GENERATE_DLFUZZ_NEURONS_H
 

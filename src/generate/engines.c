@@ -1,4 +1,5 @@
 /* src/generate/engines.c - the tables of engines and policies */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/engines.h"
 
 static const px_entry *const engines[] = {

@@ -2,6 +2,7 @@
  *
  * To add one: end its file with `const pxi_fuzz_engine pxi_fuzz_engine_ID = {...};` and add X(ID).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_ENGINES_H
 #define PXI_GENERATE_ENGINES_H
 

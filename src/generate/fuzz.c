@@ -1,4 +1,5 @@
 /* src/generate/fuzz.c - a run: begun or gone on with, turn by turn, until a limit */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/engines.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/generate/fuzz_energy.c - the queue and its energy: which entry next (LGR D.3), its worth */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_energy.h"
 
 #include "base/memory.h"

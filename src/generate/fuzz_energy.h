@@ -7,6 +7,7 @@
  * Everything follows from the rule, the seed, the turns' numbers and what finish() was told. A
  * *guess* is a stretch of such calls that is taken back: what would come next, if.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_FUZZ_ENERGY_H
 #define PXI_GENERATE_FUZZ_ENERGY_H
 

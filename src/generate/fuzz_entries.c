@@ -3,6 +3,7 @@
  * Pixels are held in memory up to a bound and read from the campaign beyond it. A reference is made
  * when it is first needed: the root's pixels, moved by the lineage's one affine mutation.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_loop.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/generate/fuzz_forward.c - the network's side of a run: pixels in, answers and rows out */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_internal.h"
 
 #include "base/memory.h"

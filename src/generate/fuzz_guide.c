@@ -3,6 +3,7 @@
  * A campaign keeps what its guide learned: the profile in the database, tau beside it. Going on
  * needs no training data.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/engines.h"
 
 #include "base/memory.h"

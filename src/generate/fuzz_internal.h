@@ -14,6 +14,7 @@
  * What a turn does may depend on the campaign's seed, the turn's number (fuzz->turn), the rows that
  * are in the campaign, and what save() wrote; never on the clock or the number of threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_FUZZ_INTERNAL_H
 #define PXI_GENERATE_FUZZ_INTERNAL_H
 

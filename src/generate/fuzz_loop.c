@@ -5,6 +5,7 @@
  * one pick (`share` of them under NLC's power schedule). Mutants are looked at in the order of
  * their numbers, so that each sees the coverage which those before it left.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_paths.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/generate/fuzz_loop.h - the inside of engine `loop` */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_FUZZ_LOOP_H
 #define PXI_GENERATE_FUZZ_LOOP_H
 

@@ -3,6 +3,7 @@
  * Counted where mutants are looked at, one after the other, and committed with them: so the counts
  * are the same for any number of threads and after any interruption.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_internal.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * (turn, number, try). An affine mutation comes at most once in a lineage. One that is valid and
  * changes nothing ends the tries too: there is no mutant then.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/fuzz_mutant.h>
 
 #include <internal/mutate.h>

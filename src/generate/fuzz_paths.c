@@ -11,6 +11,7 @@
  * mutant is also judged by the class alone (`label-only`), and the report says how often that
  * would have kept the same ones.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_paths.h"
 
 #include "base/memory.h"

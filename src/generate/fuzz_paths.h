@@ -1,4 +1,5 @@
 /* src/generate/fuzz_paths.h - a guide that reads decision paths, for engine `loop` */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_FUZZ_PATHS_H
 #define PXI_GENERATE_FUZZ_PATHS_H
 

@@ -5,6 +5,7 @@
  * the features of those samples, of seeds too, so that nothing but mutations lies between a seed
  * and a fault. The samples follow from the data and the chain, and are never stored.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_internal.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * that does so while others run the network. A batch is what happened since the last commit, whole
  * turns; the state of the frame and of the engine is in it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_internal.h"
 
 #include "base/memory.h"

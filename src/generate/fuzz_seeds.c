@@ -3,6 +3,7 @@
  * At random, of every class as many, and only those that the network gets right (LGR C.9). A
  * class that has too few leaves its share to the others.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_internal.h"
 
 #include "base/memory.h"

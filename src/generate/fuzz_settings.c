@@ -1,4 +1,5 @@
 /* src/generate/fuzz_settings.c - settings of engines, and what identifies a campaign */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/engines.h"
 
 #include "base/memory.h"

@@ -7,6 +7,7 @@
  * prediction: the cost of a fault does not grow with their number. All of it follows from the rows
  * in the order of their ids.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_internal.h"
 
 #include "base/memory.h"

@@ -12,6 +12,7 @@
  * One job of the wave writes what the last one found. On several ranks (internal/ranks.h) all have
  * the same queue and walk over the same mutants; the batches of a wave are dealt out.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_paths.h"
 
 #include "base/memory.h"

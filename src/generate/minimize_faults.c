@@ -1,5 +1,6 @@
 /* src/generate/minimize_faults.c - faults of a campaign brought back towards their seeds, a fault
  * to a worker */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "generate/minimize_shrink.h"
 #include <internal/pass.h>

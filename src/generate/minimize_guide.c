@@ -1,5 +1,6 @@
 /* src/generate/minimize_guide.c - the criterion that a campaign was guided by, to choose inputs by
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
 #include <internal/fuzz.h>

@@ -6,6 +6,7 @@
  * leaves inputs that later ones made superfluous; those are dropped one by one, so that in the end
  * every input covers something that no other does.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/cover_internal.h"
 #include "select/lazy_greedy.h"

@@ -1,4 +1,5 @@
 /* src/generate/minimize_pictures.c - shrunk faults as a folder: NPZ, CSV, pictures */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 

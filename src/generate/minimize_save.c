@@ -1,5 +1,6 @@
 /* src/generate/minimize_save.c - chosen inputs of a campaign as a campaign of their own, or a list
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 

@@ -1,4 +1,5 @@
 /* src/generate/minimize_shrink.c - one fault on its way back to its seed */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/minimize_shrink.h"
 
 #include "base/memory.h"

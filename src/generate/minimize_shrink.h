@@ -7,6 +7,7 @@
  * goes in few tries, what is needed costs about log2(units) tries each. Units with the largest
  * difference come first. What comes out errs, and is nowhere farther from the seed than the fault.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_MINIMIZE_SHRINK_H
 #define PXI_GENERATE_MINIMIZE_SHRINK_H
 

@@ -1,4 +1,5 @@
 /* src/generate/pair_rows.c - rows of attacks and syntheses as bytes, for campaigns */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/pair_rows.h"
 
 #include <string.h>

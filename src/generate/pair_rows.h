@@ -1,4 +1,5 @@
 /* src/generate/pair_rows.h - rows of attacks and syntheses as bytes, for campaigns */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_PAIR_ROWS_H
 #define PXI_GENERATE_PAIR_ROWS_H
 

@@ -1,4 +1,5 @@
 /* src/generate/pair_settings.c - what decides the content of a campaign of pairs, as JSON */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
 #include <internal/pairs.h>

@@ -5,6 +5,7 @@
  * begin at multiples of their size: so a run that was killed and gone on with ends with the same
  * bytes as one that was not.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "generate/pair_rows.h"
 #include "generate/seed_names.h"

@@ -1,4 +1,5 @@
 /* src/generate/seed_names.c - what inputs and classes of a campaign are called */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/seed_names.h"
 
 #include "base/memory.h"

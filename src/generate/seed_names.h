@@ -1,4 +1,5 @@
 /* src/generate/seed_names.h - what inputs and classes of a campaign are called */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_SEED_NAMES_H
 #define PXI_GENERATE_SEED_NAMES_H
 

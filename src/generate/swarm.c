@@ -1,4 +1,5 @@
 /* src/generate/swarm.c - places, speeds and bests of a swarm */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/swarm.h"
 
 #include "base/memory.h"

@@ -15,6 +15,7 @@
  * genetic algorithm. All lengths are in levels (px_dataset_pixels()), per value of an input. Random
  * numbers are addressed by (visit, iteration, particle), then drawn value by value.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_SWARM_H
 #define PXI_GENERATE_SWARM_H
 

@@ -1,4 +1,5 @@
 /* src/generate/swarm_corner.c - values of neurons against boundaries, on all workers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/swarm_corner.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * neuron has a lowest and a highest value among what was learned from; one that is below or above
  * is one of two boundaries of that neuron crossed. The code leaves its boundaries unset.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_SWARM_CORNER_H
 #define PXI_GENERATE_SWARM_CORNER_H
 

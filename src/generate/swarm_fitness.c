@@ -1,4 +1,5 @@
 /* src/generate/swarm_fitness.c - excitable neurons of many places at once */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/swarm_fitness.h"
 
 #include "base/memory.h"

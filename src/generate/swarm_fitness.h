@@ -13,6 +13,7 @@
  * (LGR B.3). Two more are there to compare with: the change of the loss itself, and a number that
  * says nothing.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_SWARM_FITNESS_H
 #define PXI_GENERATE_SWARM_FITNESS_H
 

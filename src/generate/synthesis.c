@@ -1,4 +1,5 @@
 /* src/generate/synthesis.c - inputs that excite chosen neurons: settings, chunks, sums */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/synthesis_internal.h"
 
 #include "base/memory.h"

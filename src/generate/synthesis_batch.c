@@ -4,6 +4,7 @@
  * The cotangent of every raised neuron of row r is 1/k_r, so one backward pass gives each row the
  * mean gradient of its own neurons.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/synthesis_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/generate/synthesis_choose.c - which inputs to synthesise from */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/rng.h>
 #include <internal/synthesize.h>
 

@@ -1,4 +1,5 @@
 /* src/generate/synthesis_folder.c - a folder of synthesised inputs, whole or not at all */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/synthesis_internal.h"
 #include "generate/synthesis_pictures.h"
 

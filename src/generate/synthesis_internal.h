@@ -1,4 +1,5 @@
 /* src/generate/synthesis_internal.h - the inside of px_synthesize() */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_SYNTHESIS_INTERNAL_H
 #define PXI_GENERATE_SYNTHESIS_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/generate/synthesis_pictures.c - synthesised inputs as pictures (LGR G.4) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/synthesis_pictures.h"
 
 #include "base/memory.h"

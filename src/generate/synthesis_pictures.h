@@ -1,4 +1,5 @@
 /* src/generate/synthesis_pictures.h - synthesised inputs as pictures */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_SYNTHESIS_PICTURES_H
 #define PXI_GENERATE_SYNTHESIS_PICTURES_H
 

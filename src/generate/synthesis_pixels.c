@@ -1,4 +1,5 @@
 /* src/generate/synthesis_pixels.c - the step of Algorithm 2 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/synthesis_internal.h"
 
 static double cut(double value, double low, double high)

@@ -1,4 +1,5 @@
 /* src/generate/synthesis_suspects.c - a ranking of neurons as lists to raise */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/localize.h>
 #include <internal/probe.h>
 #include <internal/synthesize.h>

@@ -1,4 +1,5 @@
 /* src/generate/unit_facts.c - incoming weights and kinds of neurons; counting when they fire */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/unit_facts.h"
 
 #include "base/memory.h"

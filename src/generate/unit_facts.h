@@ -1,6 +1,7 @@
 /* src/generate/unit_facts.h - what is known of neurons before anything runs, and how often they
  * fired
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GENERATE_UNIT_FACTS_H
 #define PXI_GENERATE_UNIT_FACTS_H
 

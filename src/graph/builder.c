@@ -4,6 +4,7 @@
  * they move there at the end. The numbers of a copied model are only viewed until then, so that
  * replacing them costs one copy, not two.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/build.h>
 #include <internal/tensor.h>
 

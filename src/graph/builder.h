@@ -1,4 +1,5 @@
 /* src/graph/builder.h - what a made model is known by */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_GRAPH_BUILDER_H
 #define PXI_GRAPH_BUILDER_H
 

@@ -3,6 +3,7 @@
  * Numbers are hashed as little-endian bytes of fixed width, texts with their length before them,
  * lists with their count: two different models never give the same stream.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/builder.h"
 
 #include <internal/model.h>

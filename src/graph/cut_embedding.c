@@ -4,6 +4,7 @@
  * is taken out, and what it gave becomes the network's first input, [N, tokens, width]; the joined
  * input stays beside it, for the mask and whatever else reads the numbers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/graft.h>
 #include <internal/graph.h>
 

@@ -1,4 +1,5 @@
 /* src/graph/graft.c - nodes put before and behind those of a network that was read */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/graft.h>
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* src/graph/join_inputs.c - several inputs, or whole numbers, as one input of float32 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/graft.h>
 
 #include <internal/graph.h>

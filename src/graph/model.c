@@ -1,4 +1,5 @@
 /* src/graph/model.c - what a model holds, and how values are found by name */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/model.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/graph/model_classes.c - a network and data for it: names of classes, preprocessing */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/model.h>
 
 #include "base/memory.h"

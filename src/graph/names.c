@@ -1,4 +1,5 @@
 /* src/graph/names.c - from names to indices */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/names.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/graph/node.c - attributes of a node */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/graph.h>
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* src/graph/reach.c - questions about which values depend on which */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/reach.h>
 
 #include "base/memory.h"

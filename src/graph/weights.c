@@ -3,6 +3,7 @@
  * Which constants are weights is found by one walk from the outputs back: a node says which of its
  * inputs are weights, and nodes that only rearrange numbers pass it on.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/weights.h>
 
 #include <internal/build.h>

@@ -5,6 +5,7 @@
  * shows saturation as suspicion. And a neuron that is active on three inputs, all of them wrong,
  * has the highest score that there is.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "localize/spectrum.h"
 

@@ -8,6 +8,7 @@
  * The order of neurons hangs on ties, so scores that are equal must be equal bits: each formula is
  * brought to one quotient of whole numbers, which are exact in a double, and is rounded once.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "localize/spectrum.h"
 

@@ -1,4 +1,5 @@
 /* src/localize/rankings.c - rankings compared: overlap and rank correlation */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize/suspicious.h"
 
 #include "base/memory.h"

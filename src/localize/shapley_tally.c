@@ -1,4 +1,5 @@
 /* src/localize/shapley_tally.c - Shapley values of neurons over many inputs, ranked */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_internal.h"
 #include "localize/suspicious.h"
 #include <internal/shapley_tally.h>

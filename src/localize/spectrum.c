@@ -3,6 +3,7 @@
  * Eniser, Gerasimou, Sen: DeepFault, FASE 2019, section 3.1. A neuron is active on an input when
  * its value is above theta, strictly.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize/spectrum.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * on how many failing and passing inputs it was active. Rows of a class are allocated when its
  * first input comes.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_LOCALIZE_SPECTRUM_H
 #define PXI_LOCALIZE_SPECTRUM_H
 

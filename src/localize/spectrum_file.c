@@ -5,6 +5,7 @@
  * numbers, ascending), `passed`, `failed` (inputs) and `as`, `af` ([class][neuron]). Nothing in it
  * tells when, where or on how many threads it was made.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "localize/spectrum.h"
 #include <internal/npz_meta.h>

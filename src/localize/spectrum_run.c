@@ -1,4 +1,5 @@
 /* src/localize/spectrum_run.c - a data set for a hit spectrum: one pass, on all workers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "localize/spectrum.h"
 #include <internal/block_run.h>

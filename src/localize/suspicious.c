@@ -3,6 +3,7 @@
  * The order: score descending, infinite scores among themselves by af descending; then the deeper
  * layer (DeepFault, section 3.2), then the lower unit. So every ranking is one only.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize/suspicious.h"
 
 #include "base/memory.h"

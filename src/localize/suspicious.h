@@ -1,4 +1,5 @@
 /* src/localize/suspicious.h - making lists of suspicious neurons */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_LOCALIZE_SUSPICIOUS_H
 #define PXI_LOCALIZE_SUSPICIOUS_H
 

@@ -5,6 +5,7 @@
  * Columns may come in any order, and among others. Rows may be left out or moved: they are put in
  * order by class and rank.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize/suspicious.h"
 
 #include "base/csv_rows.h"

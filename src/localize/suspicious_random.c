@@ -6,6 +6,7 @@
  * drawn from those of the first list, each as often as it is there, and the different ones of each
  * further list; then any of its units; what is chosen already is drawn again.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize/suspicious.h"
 
 #include "base/arena.h"

@@ -4,6 +4,7 @@
  * precision and every pixel adds its neighbours in the order of their rows, as OpenCV does; the
  * quotient is rounded, halves to even.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/filters.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/mutate/box_blur.c - means over squares */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/filters.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * the frame of the changed input. What either does not show is left out: a point that was outside
  * the frame after any link is lost, even if a later one would bring its place back.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/warp.h"
 #include <internal/mutation.h>
 

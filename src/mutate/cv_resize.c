@@ -4,6 +4,7 @@
  * numbers, one rounding at the end. OpenCV's own vector code goes through float here and differs
  * by one level in about one pixel of 40,000.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/warp.h"
 
 #include "base/memory.h"

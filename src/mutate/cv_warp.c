@@ -3,6 +3,7 @@
  * Linear interpolation, zeros around. The map is inverted in double; coordinates are then sums of
  * two numbers rounded to 1/1024 pixel, taken to 1/32, and blended with weights of 1/1024.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/warp.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/mutate/drawn.c - drawn mutations as text: "shift x=0.1 y=-0.07" */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 #include "base/memory.h"

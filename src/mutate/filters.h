@@ -2,6 +2,7 @@
  *
  * Borders mirror (reflect-101, pxi_reflect()); the median's repeats the edge.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_MUTATE_FILTERS_H
 #define PXI_MUTATE_FILTERS_H
 

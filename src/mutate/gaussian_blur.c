@@ -1,4 +1,5 @@
 /* src/mutate/gaussian_blur.c - OpenCV's Gaussian kernels for sizes 3, 5 and 7, in whole numbers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/filters.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * largest can be the median of n, so both are dropped and the next value takes a place. No
  * branches: every step is a minimum and a maximum of whole blocks.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/filters.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * mutant can be listened to as it was judged, and a chain is: apply, keep the samples, apply to
  * those. Lengths are shares of the recording, so that they mean the same at every sample rate.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/plain_math.h"
 #include <internal/mutation.h>
 

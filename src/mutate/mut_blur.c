@@ -1,4 +1,5 @@
 /* src/mutate/mut_blur.c - blurs: NSS's box, and OpenCV's box, Gaussian, median and bilateral */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/filters.h"
 #include <internal/mutation.h>
 

@@ -3,6 +3,7 @@
  * Pixels to 1/32, zeros around, and a centre that is half a pixel off the true one: bit for bit
  * what their published code gives.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/plain_math.h"
 #include "mutate/warp.h"
 #include <internal/mutation.h>

@@ -4,6 +4,7 @@
  * bias with the same range around 1; a bias of that size means nothing in any unit, so brightness
  * is the factor and contrast spreads values about their channel's mean.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 static void levels_map(const uint8_t table[256], const uint8_t *in, uint8_t *out, size_t count)

@@ -2,6 +2,7 @@
  *
  * What they put in follows from a seed that is a parameter, so a drawn one can be repeated.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/plain_math.h"
 #include <internal/mutation.h>
 

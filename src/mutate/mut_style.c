@@ -6,6 +6,7 @@
  * its Laplacian pyramid the style's standard deviation; and of that and the picture itself the
  * weighted mean. Grey pictures have only l, in levels of grey.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/style.h"
 #include <internal/mutation.h>
 

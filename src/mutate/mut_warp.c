@@ -3,6 +3,7 @@
  * The geometric mutations of NSS (Table 4). The paper leaves fill and interpolation open; these are
  * those of ATS, whose ranges it uses: the nearest pixel of the picture, bilinear.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/plain_math.h"
 #include "mutate/warp.h"
 #include <internal/mutation.h>

@@ -1,4 +1,5 @@
 /* src/mutate/mutant_set.c - a data set of mutants, one of each input of another */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 #include "base/memory.h"

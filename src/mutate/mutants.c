@@ -1,4 +1,5 @@
 /* src/mutate/mutants.c - mutants of a data set: drawn or given, one by one or as a chain */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/mutants_out.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/mutate/mutants_out.c - mutants as a folder of PNG or WAV files, an NPZ, or a contact sheet */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/mutants_out.h"
 
 #include "base/file.h"

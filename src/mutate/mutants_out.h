@@ -1,4 +1,5 @@
 /* src/mutate/mutants_out.h - where mutants go: a folder, an NPZ, a contact sheet */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_MUTATE_MUTANTS_OUT_H
 #define PXI_MUTATE_MUTANTS_OUT_H
 

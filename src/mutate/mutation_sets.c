@@ -1,4 +1,5 @@
 /* src/mutate/mutation_sets.c - sets of mutations, parts of them, and drawing */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 #include "base/additions.h"

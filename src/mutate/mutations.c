@@ -1,4 +1,5 @@
 /* src/mutate/mutations.c - the table of mutations, and applying one */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 #include "base/additions.h"

@@ -1,4 +1,5 @@
 /* src/mutate/plain_math.c - sine, cosine, exponential and logarithm from series */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/plain_math.h"
 
 #include "base/memory.h"

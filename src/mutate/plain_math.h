@@ -3,6 +3,7 @@
  * Additions, multiplications, divisions and square roots only, each rounded as IEEE 754 says, so a
  * C library's last digit never decides a pixel. Errors are a few units in the last place.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_MUTATE_PLAIN_MATH_H
 #define PXI_MUTATE_PLAIN_MATH_H
 

@@ -3,6 +3,7 @@
  * Bilinear interpolation at scattered points reads four bytes each; packed, that is one gather
  * instead of four.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/warp.h"
 
 #include <internal/mutation.h>

@@ -4,6 +4,7 @@
  * recording is a room, half a second of a second would be missed where a tenth is not, and six
  * decibels are a factor of two.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 #include <internal/rng.h>
 

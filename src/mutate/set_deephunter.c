@@ -3,6 +3,7 @@
  * Xie et al., DeepHunter, ISSTA 2019, and its published lists: 192 pairs of operator and parameter.
  * The operator is drawn uniformly, then its parameter.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * From their published lists: 71 that move content, 24 that change values; their code has three
  * strengths of style transfer on top. A rule is drawn uniformly.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Table 4 of the paper: one is drawn uniformly, then its parameter uniformly from its range. Signs
  * are random, as in ATS.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 #include <internal/rng.h>
 

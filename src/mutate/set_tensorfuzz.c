@@ -5,6 +5,7 @@
  * drifts until nothing of the picture is left, so what it then is called is nobody's fault: the
  * bounded set is the one for misclassification, the free one for outputs that are no numbers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 #include "base/memory.h"

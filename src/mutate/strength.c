@@ -3,6 +3,7 @@
  * Failures are counted by mutation and band: "rotation beyond 40 degrees" says what to mend, single
  * angles do not. Mutations that are a choice have a band for each word.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutation.h>
 
 #include "base/memory.h"

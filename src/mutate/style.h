@@ -5,6 +5,7 @@
  *
  *     l = (R + G + B) / sqrt 3    a = (R - B) / sqrt 2    b = (R - 2 G + B) / sqrt 6
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_MUTATE_STYLE_H
 #define PXI_MUTATE_STYLE_H
 

@@ -3,6 +3,7 @@
  * Stored form: "PXSTYLE1", the count as 4 bytes, then of each style the 18 numbers of px_style in
  * the order of their declaration as IEEE 754 doubles; little endian.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/style.h"
 
 #include "base/memory.h"

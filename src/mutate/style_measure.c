@@ -1,4 +1,5 @@
 /* src/mutate/style_measure.c - the colour and texture statistics of a picture */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/style.h"
 
 #include "base/memory.h"

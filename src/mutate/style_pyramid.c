@@ -5,6 +5,7 @@
  * repeating the edge); doubling puts (x[-1] + 6 x[0] + x[1]) / 8 and (x[0] + x[1]) / 2 in turn, the
  * edge going on beyond the border. A side of one pixel stays one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/style.h"
 
 #include <internal/mutation.h>

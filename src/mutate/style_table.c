@@ -2,6 +2,7 @@
  *
  * 'test_style table' prints it, and the test holds it against the pictures.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/style.h"
 
 // clang-format off

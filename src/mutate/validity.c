@@ -5,6 +5,7 @@
  * before the affine one stays on the account. NSGen and NLC hold the affine one against the
  * reference too, before they move it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/mutate.h>
 #include <internal/mutation.h>
 

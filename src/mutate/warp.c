@@ -3,6 +3,7 @@
  * Coordinates are shared by all channels of a row. A picture's border goes on for two pixels in the
  * packed neighbours, so a coordinate is clipped to one pixel outside and needs no further test.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate/warp.h"
 
 #include "base/memory.h"

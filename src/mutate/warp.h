@@ -1,4 +1,5 @@
 /* src/mutate/warp.h - pictures resampled through a linear map */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_MUTATE_WARP_H
 #define PXI_MUTATE_WARP_H
 

@@ -3,6 +3,7 @@
  * A ModelProto is a sequence of fields; metadata_props, field 14, may stand anywhere and several
  * times. Entries of the keys at hand are left out, and new ones stand at the end.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "onnx/decode.h"

@@ -1,4 +1,5 @@
 /* src/onnx/attribute.c - AttributeProto to px_attr */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "onnx/reader.h"
 

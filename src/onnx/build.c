@@ -1,4 +1,5 @@
 /* src/onnx/build.c - values, nodes in topological order, inputs and outputs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/reader.h"
 
 #include "base/memory.h"

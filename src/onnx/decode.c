@@ -1,4 +1,5 @@
 /* src/onnx/decode.c - bytes to protobuf-c messages, safely */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/decode.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * message in quadratic time, and allocates hundreds of bytes for two on the wire. So the bytes are
  * walked first (structure, depth, lengths, texts), and the unpacker works on a budget.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ONNX_DECODE_H
 #define PXI_ONNX_DECODE_H
 

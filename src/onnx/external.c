@@ -1,4 +1,5 @@
 /* src/onnx/external.c - tensor data that lies in other files of the model's folder */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/external.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/onnx/external.h - tensor data that lies in other files of the model's folder */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ONNX_EXTERNAL_H
 #define PXI_ONNX_EXTERNAL_H
 

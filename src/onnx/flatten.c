@@ -5,6 +5,7 @@
  * where the call does not give them). What this may take is bounded, because a few functions that
  * call each other twice are a bomb.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/reader.h"
 
 #include "base/memory.h"

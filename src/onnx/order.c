@@ -1,4 +1,5 @@
 /* src/onnx/order.c - nodes after what they read */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/reader.h"
 
 #include "base/memory.h"

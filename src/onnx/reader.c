@@ -1,4 +1,5 @@
 /* src/onnx/reader.c - from a file or bytes to a model */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/reader.h"
 
 #include "base/file.h"

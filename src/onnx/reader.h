@@ -7,6 +7,7 @@
  *
  * The graph borrows names and numbers from the message, which lives as long as the model.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_ONNX_READER_H
 #define PXI_ONNX_READER_H
 

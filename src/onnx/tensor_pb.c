@@ -3,6 +3,7 @@
  * A tensor's bytes are where the message or the mapped file has them; they are copied only where
  * they are misaligned for their type or stored in a wider one (int8 in int32_data).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/reader.h"
 
 #include "base/memory.h"

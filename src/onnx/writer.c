@@ -3,6 +3,7 @@
  * Messages are put together in an arena and view the model's names and numbers; protobuf-c packs
  * them once. All tensors are written as raw_data, so the bytes depend on the model alone.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/reader.h"
 
 #include "base/file.h"

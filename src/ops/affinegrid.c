@@ -4,6 +4,7 @@
  * place (x, y, [z,] 1), whose coordinates run from -1 to 1 between the outermost pixels' centres
  * (align_corners) or edges. GridSample takes it from there.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 #include <internal/nn_check.h>
 

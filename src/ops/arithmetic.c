@@ -3,6 +3,7 @@
  * Integers wrap, x / 0 is 0 and INT_MIN / -1 is INT_MIN; integer division truncates. For floats a
  * division by zero gives IEEE's infinity or NaN, on purpose, and so does its gradient.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 
 #define ADD_INT(op, dtype, T, tag) PXI_BINARY_KERNEL(op##_##tag, T, T, T, PXI_INT_ADD(T, a, b))

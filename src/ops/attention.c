@@ -9,6 +9,7 @@
  * query that may look nowhere gets zeros. The softmax is in double, and softmax_precision without
  * effect.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_types.h"
 #include <internal/nn_check.h>
 

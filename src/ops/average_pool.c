@@ -6,6 +6,7 @@
  *
  * LpPool: y = (sum of |x|^p)^(1/p). Where y is 0 the gradient is taken as 0.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/pool.h"
 #include <internal/nn_check.h>
 

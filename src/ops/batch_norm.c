@@ -12,6 +12,7 @@
  *
  * Backward works from x and the statistics; in training the batch's own are in ctx->saved.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/norm.h>
 
 #include <internal/nn_check.h>

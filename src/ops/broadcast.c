@@ -1,4 +1,5 @@
 /* src/ops/broadcast.c - merging axes and walking over blocks */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 
 bool pxi_broadcast_start(pxi_broadcast *w, const px_shape *out, int operands,

@@ -12,6 +12,7 @@
  *
  * Shapes are read anew in each run: a plan may store the axes in another order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_BROADCAST_H
 #define PXI_OPS_BROADCAST_H
 

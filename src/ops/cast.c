@@ -5,6 +5,7 @@
  * towards zero before opset 19, as ONNX's reference and ONNX Runtime did. Gradients go through
  * between floats, unrounded, and end at integers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/convert.h"
 
 #include "base/memory.h"

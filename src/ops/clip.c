@@ -4,6 +4,7 @@
  * nothing, not even infinity. If low > high the result is high. NaN goes through. The gradient
  * passes inside the closed interval and is 0 outside, as in PyTorch; bounds get none.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_types.h"
 
 #include <math.h>

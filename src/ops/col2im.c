@@ -4,6 +4,7 @@
  * sliding window of Conv's strides, dilations and pads adds its elements at its place. Backward
  * takes the blocks out again.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 #include <internal/nn_check.h>
 

@@ -2,6 +2,7 @@
  *
  * Comparisons with NaN are false, as IEEE 754 has it. Nothing flows back.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 
 #define COMPARE_EQUAL(op, dtype, T, tag) PXI_BINARY_KERNEL(op##_##tag, T, T, uint8_t, a == b)

@@ -1,4 +1,5 @@
 /* src/ops/concat.c - Concat and Split: tensors laid side by side along one axis, and taken apart */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 typedef struct join_params { /* of both operators: the axis along which parts lie */

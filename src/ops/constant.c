@@ -3,6 +3,7 @@
  * Half-precision values are widened, as everywhere in a program. Numbers inside attributes are
  * plain floats even in the test build that computes in double.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include <internal/tensor.h>

@@ -2,6 +2,7 @@
  *
  *     y(n, m, o) = bias(m) + sum over c, k of w(m, c, k) * x(n, c, o * stride + k * dilation - pad)
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/conv.h"
 
 #include <internal/nn_check.h>

@@ -1,4 +1,5 @@
 /* src/ops/conv.h - Conv and ConvTranspose as their setup() leaves them in ctx->params */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_CONV_H
 #define PXI_OPS_CONV_H
 

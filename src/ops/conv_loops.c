@@ -4,6 +4,7 @@
  * tap of the kernel, one row at a time, so that the innermost loop runs along contiguous memory and
  * padding is a matter of where a row starts and ends. ConvTranspose uses them in other roles.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/conv.h"
 
 typedef enum conv_product {

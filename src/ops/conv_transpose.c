@@ -4,6 +4,7 @@
  * scatter and backward its gather. Opset 11 corrected the text on how output_shape splits its
  * padding (SAME_UPPER puts the odd element at the end); the corrected rule serves all versions.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/conv.h"
 
 #include "base/memory.h"

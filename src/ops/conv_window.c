@@ -1,4 +1,5 @@
 /* src/ops/conv_window.c - the sliding windows of convolution and pooling */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/conv_window.h"
 
 #include "base/memory.h"

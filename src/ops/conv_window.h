@@ -4,6 +4,7 @@
  * 0 <= k < kernel. Everything here has been checked: kernels, strides and dilations are positive,
  * pads are not negative, and no product below overflows.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_CONV_WINDOW_H
 #define PXI_OPS_CONV_WINDOW_H
 

@@ -3,6 +3,7 @@
  * Every integer but uint64 fits int64, every float fits double, so both steps are exact or the one
  * rounding that is asked for; and there are two short loops per type instead of one per pair.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/convert.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/ops/convert.h - arrays from one element type to another */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_CONVERT_H
 #define PXI_OPS_CONVERT_H
 

@@ -6,6 +6,7 @@
  * in two dimensions, x read between its pixels, and 0 outside of the image. Offsets and masks are
  * shared by the channels of an offset group. All five inputs have gradients.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/conv.h"
 
 #include <internal/nn_check.h>

@@ -1,4 +1,5 @@
 /* src/ops/depth_space.c - DepthToSpace and SpaceToDepth: blocks of pixels to channels and back */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include <string.h>

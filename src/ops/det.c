@@ -3,6 +3,7 @@
  * Backward: d det / dA = cofactors of A, which for a regular matrix are det * inverse transposed.
  * For a singular one each cofactor is computed as a determinant of its own.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include <math.h>

@@ -9,6 +9,7 @@
  * is forward with target y and the operands as factors, and the gradient of operand i with its
  * gradient as target and dy and the other operands as factors.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include <internal/nn_check.h>
 

@@ -2,6 +2,7 @@
  *
  * Backward sums what was repeated, in double.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 /* --- Expand ---------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * Roots and logarithms of negative numbers, and divisions by zero, give what IEEE 754 says (NaN,
  * infinity): that is a finding about the network, not an error. So do their gradients.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/unary.h"
 
 PXI_UNARY(sqrt_1, "Sqrt", 1, sqrt(x), dy / (2 * y))

@@ -1,4 +1,5 @@
 /* src/ops/fold.c - walking a tensor whose axes are partly reduced */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/fold.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/ops/fold.h - walking a tensor whose axes are partly reduced; shared by reduce*.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_FOLD_H
 #define PXI_OPS_FOLD_H
 

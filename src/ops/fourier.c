@@ -6,6 +6,7 @@
  * in double, with a table of the n roots of unity: short windows are what networks have. Opset 20
  * made DFT's axis an input. Both are linear, so backward is the transposed sum.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/nn_check.h>
 
 #include <math.h>

@@ -2,6 +2,7 @@
  *
  * Negative indices count from the end. Backward adds up where an entry was taken several times.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/locate.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * C broadcasts to Y in one direction; the `broadcast` attribute of opsets 1 and 6 only says that it
  * may, so it is not needed. C became optional in opset 11.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/gemm.h>
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * One number per channel. Subgradients: the maximum's first place in scan order; 0 where a norm
  * is 0. NaN wins over every maximum.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/pool.h"
 #include <internal/nn_check.h>
 

@@ -4,6 +4,7 @@
  * H, W), the grid (N, D', H', W', 3). Backward reaches both. nearest rounds half to even and gives
  * the grid no gradient.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include "base/memory.h"

@@ -6,6 +6,7 @@
  * has groups of one channel. Opset 18 gave GroupNormalization one scale and bias per group, opset
  * 21 one per channel.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/normalize.h"
 #include <internal/nn_check.h>
 #include <internal/norm.h>

@@ -8,6 +8,7 @@
  *
  * The slot's second vector is r h', or Rh h' + Rbh.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/rnn.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
  * is all true; before opset 10 it has the data's type. A plan that uses only output 0 makes it an
  * alias.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_types.h"
 
 #include <string.h>

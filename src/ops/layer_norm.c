@@ -5,6 +5,7 @@
  * Outputs 1 and 2 are the mean and 1 / sqrt(var + epsilon) of every row. RMSNormalization is the
  * same with 0 for the mean: var is then the mean of x^2.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/normalize.h"
 
 #include "base/wide.h"

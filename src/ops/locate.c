@@ -1,4 +1,5 @@
 /* src/ops/locate.c - where index tensors point */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/locate.h"
 
 px_status pxi_op_wrap_index(const px_op_ctx *ctx, int64_t index, int64_t extent, int64_t position,

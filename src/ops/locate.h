@@ -4,6 +4,7 @@
  * slice of the data that an index tensor names. A locator hands out those places one after the
  * other.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_LOCATE_H
 #define PXI_OPS_LOCATE_H
 

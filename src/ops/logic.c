@@ -3,6 +3,7 @@
  * A byte of a bool tensor counts as true when it is not 0; results are 0 or 1. Shifting by the
  * type's width or more leaves 0, where C would be undefined. Nothing flows back.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 
 #include <math.h>

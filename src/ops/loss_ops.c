@@ -10,6 +10,7 @@
  * The gradient of cross-entropy at the true class is formed as minus the sum of the other
  * probabilities: p - 1 would lose all digits on confident samples.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/nn_check.h>
 
 #include <string.h>

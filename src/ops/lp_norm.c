@@ -6,6 +6,7 @@
  * MeanVarianceNormalization: y = (x - mean) / (s + 1e-9), s the standard deviation over `axes`
  * (0, 2, 3 by default). Where s is 0 its own derivative is taken as 0.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/nn_check.h>
 
 #include <tgmath.h>

@@ -5,6 +5,7 @@
  *
  * D is taken as it comes: a bias that makes it negative or zero gives NaN or infinity.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include <internal/nn_check.h>
 #include <internal/norm.h>

@@ -9,6 +9,7 @@
  *
  * The slot's second vector is C. P is stored in the order i, o, f.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/rnn.h"
 
 /* Values of one unit at one step. */

@@ -4,6 +4,7 @@
  * axes are batches and broadcast. Integers (opset 9) and float64 are multiplied too, but have no
  * gradient.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/gemm.h>
 
 #include "base/memory.h"

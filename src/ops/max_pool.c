@@ -4,6 +4,7 @@
  * it. A window without any element gives the type's lowest value, and nothing flows back from it.
  * Opset 8 added the indices, 10 ceil_mode and dilations, 12 8-bit types.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/pool.h"
 #include <internal/nn_check.h>
 

@@ -3,6 +3,7 @@
  * Indices count elements of the tensor that kernel, strides and pads imply. An output_shape that
  * is larger adds zeros behind.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include <internal/tensor.h>

@@ -4,6 +4,7 @@
  * C's fmod(). x mod 0 is 0 for integers and NaN for floats. Almost everywhere y = a - b trunc(a /
  * b) with a locally constant quotient, which gives the gradient.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 
 #include <tgmath.h>

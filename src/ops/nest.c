@@ -1,4 +1,5 @@
 /* src/ops/nest.c - loops over strided axes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include "base/memory.h"

@@ -9,6 +9,7 @@
  *         pxi_nest_axis(&nest, extent[i], to_stride[i], from_stride[i]);
  *     pxi_nest_copy(&nest, element_size, to, from);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_NEST_H
 #define PXI_OPS_NEST_H
 

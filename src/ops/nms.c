@@ -3,6 +3,7 @@
  * How many are chosen decides the output's shape, so all inputs must be constant; setup() counts
  * and forward() writes. Boxes with equal scores go in order of their index.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include "base/memory.h"

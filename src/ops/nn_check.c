@@ -1,4 +1,5 @@
 /* src/ops/nn_check.c - what setup() of the neural-network operators checks again and again */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/nn_check.h>
 
 #include <string.h>

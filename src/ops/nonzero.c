@@ -1,4 +1,5 @@
 /* src/ops/nonzero.c - NonZero, Compress, OneHot: between values and positions */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include <string.h>

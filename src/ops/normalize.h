@@ -1,4 +1,5 @@
 /* src/ops/normalize.h - (x - mean) / sqrt(var + epsilon) of one run of numbers, and its gradient */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_NORMALIZE_H
 #define PXI_OPS_NORMALIZE_H
 

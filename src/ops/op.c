@@ -1,4 +1,5 @@
 /* src/ops/op.c - the operator table and what operator files share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/op.h>
 
 #include "ops/op_list_math.h"

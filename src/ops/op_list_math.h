@@ -1,5 +1,6 @@
 /* src/ops/op_list_math.h - X(id) per descriptor px_op_<id>; ids are lower-case name_since, as
  * relu_6 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_LIST_MATH_H
 #define PXI_OPS_LIST_MATH_H
 

@@ -1,4 +1,5 @@
 /* src/ops/op_types.c - type checks with a message */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_types.h"
 
 px_status pxi_op_type(const px_op_ctx *ctx, int input, unsigned types, px_error *err)

@@ -7,6 +7,7 @@
  *
  * Half and bfloat16 never get here (program.h); a bool is a byte, false iff it is 0.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_OP_TYPES_H
 #define PXI_OPS_OP_TYPES_H
 

@@ -4,6 +4,7 @@
  * Backward adds what edge, reflect and wrap repeated, and gives a constant's gradient to the input
  * that it came from.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/ops/pool.c - what MaxPool, AveragePool and LpPool have in common */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/pool.h"
 
 #include <internal/nn_check.h>

@@ -1,4 +1,5 @@
 /* src/ops/pool.h - the pooling operators as their setup() leaves them in ctx->params */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_POOL_H
 #define PXI_OPS_POOL_H
 

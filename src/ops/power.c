@@ -6,6 +6,7 @@
  * and b is not negative, so that x^2 and 0^x stay finite; the logarithm of a negative base is NaN
  * there too. An exponent of another type than the base is taken as a constant.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 #include "ops/convert.h"
 

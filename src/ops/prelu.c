@@ -3,6 +3,7 @@
  * Before opset 7 a slope of C elements lies along axis 1. At x = 0 the gradient is slope's, as in
  * PyTorch; NaN goes through.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 
 #define PRELU_SIGNED(op, dtype, T, tag) \

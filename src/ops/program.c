@@ -1,4 +1,5 @@
 /* src/ops/program.c - specialise a graph to concrete input shapes, folding constants */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/program_internal.h"
 
 #include "base/memory.h"

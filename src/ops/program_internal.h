@@ -1,4 +1,5 @@
 /* src/ops/program_internal.h - a program while it is made (program.c, unroll.c, sequence.c) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_PROGRAM_INTERNAL_H
 #define PXI_OPS_PROGRAM_INTERNAL_H
 

@@ -9,6 +9,7 @@
  * quantised tensor has a float32 gradient or none. The scale of a dequantisation gets its true
  * gradient, that of a quantisation none.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * saturate. A zero point or scale is one number, or one per row of A, per column of B, per output
  * channel of W. Padding holds the zero point, that is nothing. There is no gradient.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "ops/conv.h"
 #include <internal/gemm.h>

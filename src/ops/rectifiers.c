@@ -5,6 +5,7 @@
  * belongs to the flat side. NaN goes through, and the gradient where it is,
  * so that the run reports it instead of hiding it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/unary.h"
 
 /* x < 0 is false for NaN, which therefore goes through; max(x, 0) would hide it. */

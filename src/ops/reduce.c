@@ -4,6 +4,7 @@
  * nothing is NaN, its sum 0, its product 1, its maximum -infinity. Integers are computed modulo
  * 2^64 and then cut to their type, as numpy does.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/fold.h"
 
 #include "base/memory.h"

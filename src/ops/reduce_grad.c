@@ -4,6 +4,7 @@
  * as torch.amax does. L2 has gradient 0 at the origin. A product's gradient is that of the product
  * of the other elements, zeros included.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/fold.h"
 
 #include <math.h>

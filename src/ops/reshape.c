@@ -2,6 +2,7 @@
  *
  * A plan makes them aliases (`view`); forward() copies where it is called all the same.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * Output extents from scales are floor(extent * scale) in single precision, as ONNX Runtime
  * computes them; scales computed from sizes are exact.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/resize.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/ops/resize.h - what Resize and Upsample are, apart from reading their attributes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_RESIZE_H
 #define PXI_OPS_RESIZE_H
 

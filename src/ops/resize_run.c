@@ -4,6 +4,7 @@
  * [outer][out][inner], so that rows of contiguous elements are combined whatever the layout. Passes
  * that shrink go first. Nearest moves elements only and takes any type.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/resize.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * double. Elements beyond the edge repeat it, unless exclude_outside drops them and lets the others
  * share their weight.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/resize.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/ops/rnn.c - RNN (ONNX, since opset 1): h = f(W x + R h' + Wb + Rb) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/rnn.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * way back needs: the gates' sums before their activations, a second vector (the LSTM's cell, the
  * GRU's recurrent term), and the new hidden state.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_RNN_H
 #define PXI_OPS_RNN_H
 

@@ -1,4 +1,5 @@
 /* src/ops/rnn_activation.c - the activation functions of RNN, GRU and LSTM */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/rnn.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * states are those at its own end, and the reverse direction starts at its own end. An empty one
  * hands its initial states on.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/rnn.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* src/ops/rnn_setup.c - what RNN, GRU and LSTM check before they run */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/rnn.h"
 #include <internal/nn_check.h>
 

@@ -4,6 +4,7 @@
  * points, as ONNX Runtime does. Backward reaches the feature map; regions get no gradient, as in
  * torchvision.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * feature i and i + dim / 2; features beyond `rotary_embedding_dim` stay as they are. X is (batch,
  * heads, tokens, size), or (batch, tokens, heads * size) with num_heads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 #include <internal/nn_check.h>
 

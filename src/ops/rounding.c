@@ -4,6 +4,7 @@
  * roundings are flat almost everywhere: nothing flows back. |x|' is 0 at 0. Integers wrap:
  * |INT_MIN| is INT_MIN.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/unary.h"
 
 PXI_UNARY_KERNELS(abs_1, fabs(x), x > 0 ? dy : x < 0 ? -dy : 0)

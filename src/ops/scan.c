@@ -1,5 +1,6 @@
 /* src/ops/scan.c - CumSum, CumProd, Trilu, ReverseSequence: operators that treat positions along an
  * axis apart */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * the gradient of a tied max or min evenly, as torch.scatter_reduce does; with `none`, repeated
  * places give every update the gradient of the place.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/locate.h"
 
 #include "base/memory.h"

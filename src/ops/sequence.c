@@ -4,6 +4,7 @@
  * reads one becomes a node that reads the element: exporters write split, chunk, unbind and lists
  * in loops that way.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/program_internal.h"
 
 #include "base/memory.h"

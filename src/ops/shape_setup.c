@@ -1,4 +1,5 @@
 /* src/ops/shape_setup.c - what setup() and permute() of the shape operators share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 px_status pxi_attr_ints(const px_op_ctx *ctx, const char *name, const int64_t **values,

@@ -3,6 +3,7 @@
  *
  * 1 / (1 + exp(-x)) needs no guard: where exp() overflows the quotient is 0, its limit.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/unary.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
  * MelWeightMatrix: triangles over the bins of a spectrum, evenly spaced in mel = 2595 log10(1 + f /
  * 700), their edges rounded down to bins as in the reference.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/nn_check.h>
 
 #include <math.h>

@@ -2,6 +2,7 @@
  *
  * Starts and ends outside of an axis are clamped to it; a negative step walks backwards.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 typedef struct slice_params { /* per axis of the input */

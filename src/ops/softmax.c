@@ -5,6 +5,7 @@
  * element is subtracted first; sums are in double. Hardmax puts its 1 at the first largest element,
  * or at a NaN.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/norm.h>
 
 #include "base/vector_math.h"

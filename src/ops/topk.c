@@ -4,6 +4,7 @@
  * larger than anything for largest and ArgMax, smaller for smallest and ArgMin, as in PyTorch and
  * numpy: it shows up first.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
  * be differentiated. Adam is left out: ONNX's own test of it contradicts its text (a default
  * epsilon).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/nn_check.h>
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* src/ops/transpose.c - Transpose: axes in another order */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/nest.h"
 
 typedef struct transpose_params {

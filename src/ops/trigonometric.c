@@ -3,6 +3,7 @@
  * Outside their domains the inverses are NaN and at its ends their gradients infinite, as IEEE 754
  * and PyTorch have it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/unary.h"
 
 PXI_UNARY(sin_7, "Sin", 7, sin(x), (dy * cos(x)))

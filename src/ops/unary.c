@@ -1,4 +1,5 @@
 /* src/ops/unary.c - what operators y[i] = f(x[i]) share at setup */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/unary.h"
 
 px_status pxi_unary_setup(px_op_ctx *ctx, unsigned types, pxi_unary_attr a, pxi_unary_attr b,

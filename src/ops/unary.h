@@ -8,6 +8,7 @@
  * others from <tgmath.h>; constants that are not whole numbers are written (T)0.5, so that nothing
  * is computed in the wider type.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_OPS_UNARY_H
 #define PXI_OPS_UNARY_H
 

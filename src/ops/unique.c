@@ -3,6 +3,7 @@
  * How many there are decides the output's shape, so the data must be constant and setup() does the
  * work. Slices are compared element by element; of equal ones the first stands for all.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "ops/nest.h"
 

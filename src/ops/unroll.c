@@ -7,6 +7,7 @@
  * it had once its condition has failed. A loop that may run for ever on what is not known is
  * refused, as is one that would give as many results as turns.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/program_internal.h"
 
 #include "base/memory.h"

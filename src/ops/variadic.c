@@ -4,6 +4,7 @@
  * and Max. Where several inputs share the extreme value, they share its gradient evenly, which for
  * two is PyTorch's rule; a NaN passes no gradient.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 
 #include <internal/tensor.h>

@@ -3,6 +3,7 @@
  * Elements are copied by their width, whatever their type. The side that was not chosen gets no
  * gradient, not even NaN from an infinite one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/broadcast.h"
 
 /* The condition is operand 0, the sides are 1 and 2. */

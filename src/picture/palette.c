@@ -4,6 +4,7 @@
  * Classes on a map are many: those, then Tol's muted ones, then darker and paler ones in between.
  * Differences: ColorBrewer's RdBu, a few stops.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/palette.h"
 
 #include "base/memory.h"

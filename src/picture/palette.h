@@ -1,4 +1,5 @@
 /* src/picture/palette.h - colours that people with colour-blindness tell apart too */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PICTURE_PALETTE_H
 #define PXI_PICTURE_PALETTE_H
 

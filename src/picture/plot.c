@@ -1,4 +1,5 @@
 /* src/picture/plot.c - charts: what they are made of */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/plot.h"
 
 #include "base/ascending.h"

@@ -3,6 +3,7 @@
  * plot.c collects; pxi_plot_draw() lets plot_frame.c draw titles, legend and axes, and one file per
  * kind what lies between them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PICTURE_PLOT_H
 #define PXI_PICTURE_PLOT_H
 

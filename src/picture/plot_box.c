@@ -3,6 +3,7 @@
  * The box spans the quartiles of type 7, the line in it is the median; whiskers end at the last
  * value within 1.5 times the box's height of it, values beyond are dots.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/palette.h"
 #include "picture/plot.h"
 

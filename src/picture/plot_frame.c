@@ -1,4 +1,5 @@
 /* src/picture/plot_frame.c - titles, legend and axes of a chart */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/palette.h"
 #include "picture/plot.h"
 #include "picture/stroke_font.h"

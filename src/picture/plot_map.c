@@ -1,5 +1,6 @@
 /* src/picture/plot_map.c - points in a plane: a colour for what they are, a mark for their origin
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/palette.h"
 #include "picture/plot.h"
 

@@ -1,4 +1,5 @@
 /* src/picture/plot_scale.c - from values to pixels, and the ticks along the way */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/plot_scale.h"
 
 #include "base/memory.h"

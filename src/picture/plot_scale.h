@@ -1,4 +1,5 @@
 /* src/picture/plot_scale.h - from values to pixels, and the ticks along the way */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PICTURE_PLOT_SCALE_H
 #define PXI_PICTURE_PLOT_SCALE_H
 

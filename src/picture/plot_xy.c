@@ -5,6 +5,7 @@
  * the same (Jugel et al., M4: A Visualization-Oriented Time Series Data Aggregation, VLDB 2014,
  * section 4); of points in one quarter of a pixel, one is drawn.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/palette.h"
 #include "picture/plot.h"
 

@@ -1,4 +1,5 @@
 /* src/picture/png_writer.c - pixels to PNG (libpng) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/picture.h>
 
 #include "base/file.h"

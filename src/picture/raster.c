@@ -1,4 +1,5 @@
 /* src/picture/raster.c - a contact sheet to pixels, with smooth edges */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/raster.h"
 
 #include "base/memory.h"

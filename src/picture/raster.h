@@ -9,6 +9,7 @@
  * Coordinates are pixels, a pixel's centre at .5. Whatever lies outside is cut off. How much of a
  * pixel a slanted or round edge covers is taken from the centre's distance to it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PICTURE_RASTER_H
 #define PXI_PICTURE_RASTER_H
 

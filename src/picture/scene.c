@@ -1,4 +1,5 @@
 /* src/picture/scene.c - a drawing as a list of shapes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/scene.h"
 
 #include "base/arena.h"

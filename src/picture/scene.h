@@ -8,6 +8,7 @@
  * x goes right and y goes down, in pixels; a pixel's centre is at .5. Shapes are drawn in order.
  * Running out of memory is remembered and reported by the back ends.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PICTURE_SCENE_H
 #define PXI_PICTURE_SCENE_H
 

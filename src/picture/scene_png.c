@@ -1,4 +1,5 @@
 /* src/picture/scene_png.c - a contact sheet as PNG */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "picture/raster.h"
 #include "picture/scene.h"

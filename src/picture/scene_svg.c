@@ -1,5 +1,6 @@
 /* src/picture/scene_svg.c - a scene as SVG 1.1, on its own: no script, no style sheet, no outside
  * font or picture */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "picture/scene.h"
 

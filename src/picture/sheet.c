@@ -1,4 +1,5 @@
 /* src/picture/sheet.c - contact sheets: many small pictures with captions in one */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/picture.h>
 
 #include "base/arena.h"

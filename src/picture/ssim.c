@@ -2,6 +2,7 @@
  *
  * Integral images make a window cost the same whatever its size.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/ssim.h>
 
 #include "base/memory.h"

@@ -7,6 +7,7 @@
  *     Vx y    a quarter of an ellipse that leaves vertically and arrives horizontally
  *     Hx y    one that leaves horizontally and arrives vertically
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture/stroke_font.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * Advance widths are near Helvetica's, so that a layout made with them also fits the fonts that
  * viewers of SVG choose. At 12 pixels all stems and bars lie on whole pixels.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PICTURE_STROKE_FONT_H
 #define PXI_PICTURE_STROKE_FONT_H
 

@@ -1,4 +1,5 @@
 /* src/predict/eval.c - how right a classifier is, from its predictions */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/eval.h>
 
 #include "base/memory.h"

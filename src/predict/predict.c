@@ -1,4 +1,5 @@
 /* src/predict/predict.c - what a classifier says about every input of a data set */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "predict/predictions.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/predict/predict_save.c - predictions as files: CSV for people, NPZ for programs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 #include <plexor/predict.h>
 

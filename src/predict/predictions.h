@@ -1,4 +1,5 @@
 /* src/predict/predictions.h - predictions that were not made by px_predict() */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PREDICT_PREDICTIONS_H
 #define PXI_PREDICT_PREDICTIONS_H
 

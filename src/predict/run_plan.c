@@ -1,4 +1,5 @@
 /* src/predict/run_plan.c - what a long run would take, from two short ones */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/run_plan.h>
 
 #include "base/file.h"

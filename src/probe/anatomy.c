@@ -7,6 +7,7 @@
  * starts a new one. A squeeze-and-excitation gate, feature * Sigmoid(other), has two roots: there
  * the Sigmoid itself is the layer.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/anatomy.h"
 
 #include "base/memory.h"

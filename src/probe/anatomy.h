@@ -4,6 +4,7 @@
  * known, so a weight is a weight even where an exporter computes it. Every array is indexed by
  * value, `part` by step.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PROBE_ANATOMY_H
 #define PXI_PROBE_ANATOMY_H
 

@@ -3,6 +3,7 @@
  * By the input or an inner tensor every sample has a gradient of its own. By a weight they are
  * added up: a partial sum per micro-batch, joined in their order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "engine/run_arrays.h"
 

@@ -1,4 +1,5 @@
 /* src/probe/layer_find.c - from a network's anatomy to its list of layers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "probe/anatomy.h"
 #include "probe/probe_internal.h"

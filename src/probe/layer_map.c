@@ -1,4 +1,5 @@
 /* src/probe/layer_map.c - inputs on a plane, near each other where a layer finds them alike */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/layer_map.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/probe/layer_map.h - what a map of inputs is made of */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PROBE_LAYER_MAP_H
 #define PXI_PROBE_LAYER_MAP_H
 

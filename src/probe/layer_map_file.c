@@ -1,4 +1,5 @@
 /* src/probe/layer_map_file.c - a map of inputs as a picture or a table */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/layer_map.h"
 
 #include "base/csv_rows.h"

@@ -1,4 +1,5 @@
 /* src/probe/layer_select.c - the text of --layers: words, names, globs, #i, !x, left to right */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "probe/probe_internal.h"
 

@@ -1,4 +1,5 @@
 /* src/probe/neuron_layout.c - where the neurons of a layer lie in a strided tensor */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/probe_internal.h"
 
 /* Appends an axis and joins it with the one before where both together are one run. */

@@ -4,6 +4,7 @@
  * side by side. The compiler vectorises the inner loops over `lanes`; clones for wider machines
  * give the same bits, since every channel's additions keep their order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/neuron_values.h"
 
 #include "base/memory.h"

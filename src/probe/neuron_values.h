@@ -4,6 +4,7 @@
  * of float additions inside a block, double between blocks. The result therefore depends neither on
  * the layout nor on the vector width, and is as good as a double sum to about 2^-22.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PROBE_NEURON_VALUES_H
 #define PXI_PROBE_NEURON_VALUES_H
 

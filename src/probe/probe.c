@@ -1,4 +1,5 @@
 /* src/probe/probe.c - options, the chosen layers, and finding a neuron by name */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/probe_internal.h"
 
 #include "base/memory.h"

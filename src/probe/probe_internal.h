@@ -1,4 +1,5 @@
 /* src/probe/probe_internal.h - the inside of px_probe */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PROBE_PROBE_INTERNAL_H
 #define PXI_PROBE_PROBE_INTERNAL_H
 

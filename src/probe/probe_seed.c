@@ -1,4 +1,5 @@
 /* src/probe/probe_seed.c - the gradient of a neuron's value, as cotangents for a backward run */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "probe/neuron_values.h"
 #include "probe/probe_internal.h"

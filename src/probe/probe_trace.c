@@ -1,4 +1,5 @@
 /* src/probe/probe_trace.c - neuron values of a batch */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/vector_math.h"
 #include "probe/neuron_values.h"
 #include "probe/probe_internal.h"

@@ -6,6 +6,7 @@
  * another, then the other: the rows that move are its own. A layer has its order if just one
  * divisor of its places explains every row that moved.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/probe_internal.h"
 
 #include "base/memory.h"

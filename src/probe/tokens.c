@@ -5,6 +5,7 @@
  * stream). A sum whose branch has a softmax is attention's and inside of a block; the others end
  * one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/tokens.h"
 
 #include <string.h>

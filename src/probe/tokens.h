@@ -3,6 +3,7 @@
  *     x ─┬───────────────(+)─┬──────────(+)──► the residual stream: what blocks add to
  *        └ norm ─ attention ─┘└ norm ─ MLP ┘
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PROBE_TOKENS_H
 #define PXI_PROBE_TOKENS_H
 

@@ -1,4 +1,5 @@
 /* src/probe/trace_run.c - a data set through a network, its neurons to a file */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/engine.h>
 #include <internal/probe.h>
 #include <plexor/trace.h>

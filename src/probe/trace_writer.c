@@ -3,6 +3,7 @@
  * The spill file holds one region per layer, [count][neurons of the layer], so that each region is
  * an array of the NPZ as it stands.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/trace_writer.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Rows come sample by sample and leave layer by layer, so they are spilled to an unnamed file in
  * between: memory does not grow with the number of samples.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_PROBE_TRACE_WRITER_H
 #define PXI_PROBE_TRACE_WRITER_H
 

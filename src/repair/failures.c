@@ -5,6 +5,7 @@
  * Coverage never falls, so whoever adds nothing to the first D adds nothing later, and only the
  * last pass, which is short, runs on one worker.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 #include <internal/failures.h>
 #include <internal/text.h>

@@ -1,4 +1,5 @@
 /* src/repair/flips.c - every input that changed sides, as CSV (RFC 4180) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "repair/repair_state.h"
 

@@ -3,6 +3,7 @@
  * Streams: the order in which a class is held out is (seed, SAMPLE, class, 0); a limit's order is
  * (seed, SAMPLE, 0, which).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repair/hold_out.h"
 
 #include "base/memory.h"

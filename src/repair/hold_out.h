@@ -1,4 +1,5 @@
 /* src/repair/hold_out.h - which inputs are trained on, and which are held back */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_REPAIR_HOLD_OUT_H
 #define PXI_REPAIR_HOLD_OUT_H
 

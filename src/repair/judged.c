@@ -1,4 +1,5 @@
 /* src/repair/judged.c - before and after repair: flips, McNemar, verdict (LGR F.4) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repair/repair_state.h"
 #include <assert.h>
 #include <internal/stats.h>

@@ -4,6 +4,7 @@
  * as the network sees them, by a hash of 64 bits, so that it does not matter which file they come
  * from.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repair/repair_state.h"
 
 #include "base/memory.h"

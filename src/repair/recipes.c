@@ -4,6 +4,7 @@
  * eps 0.3 LeNets end with one answer for nearly everything, and so they do with its rate lowered
  * alone (docs/studies/revisit.md, RQ4); attacks that grow are what was measured not to.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/repair.h>
 
 #include "base/memory.h"

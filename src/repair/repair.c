@@ -1,4 +1,5 @@
 /* src/repair/repair.c - one retraining engine for all recipes (LGR F.2, F.5) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repair/repair_state.h"
 #include "repair/robust.h"
 

@@ -1,4 +1,5 @@
 /* src/repair/repair_state.h - a repair, inside */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_REPAIR_REPAIR_STATE_H
 #define PXI_REPAIR_REPAIR_STATE_H
 

@@ -2,6 +2,7 @@
  *
  * The attack is made anew on each network, with the same starts. What is judged is the stored form.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repair/robust.h"
 
 #include "base/memory.h"

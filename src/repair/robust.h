@@ -1,4 +1,5 @@
 /* src/repair/robust.h - test inputs under the attack that was trained against */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_REPAIR_ROBUST_H
 #define PXI_REPAIR_ROBUST_H
 

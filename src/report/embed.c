@@ -2,6 +2,7 @@
  *
  *     embed report.html report_page.c
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
 int main(int argc, char **argv)

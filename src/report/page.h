@@ -1,4 +1,5 @@
 /* src/report/page.h - the built page (web/dist/report.html), which the build turns into an array */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_REPORT_PAGE_H
 #define PXI_REPORT_PAGE_H
 

@@ -4,6 +4,7 @@
  * is part of, and in which "<!--" starts something else. So no '<', '>' or '&' is left in it: in
  * strings they are written as \u003c, outside of strings JSON has none.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/report.h>
 
 #include "base/json_most.h"

@@ -1,4 +1,5 @@
 /* src/report/sprites.c - many thumbnails in one PNG */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/report.h>
 #include <plexor/field.h>
 

@@ -5,6 +5,7 @@
  * nowhere (it comes last here); and the length of an input that greedy left is looked up at its
  * place among the class's lengths in ascending order, not at its own.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/ats_lines.h"
 
 #include "base/arena.h"

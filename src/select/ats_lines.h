@@ -8,6 +8,7 @@
  * Ends of pieces are rounded to five decimals, so lengths are counted in units of 1e-5 and every
  * sum and comparison is exact.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_ATS_LINES_H
 #define PXI_SELECT_ATS_LINES_H
 

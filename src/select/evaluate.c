@@ -1,4 +1,5 @@
 /* src/select/evaluate.c - a ranking beside the labels: faults found, and their curves */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/ascending.h"
 #include "base/file.h"
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/select/extract_outputs.c - rows that are the network's class scores */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/select.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/select/fault_curve.c - FDR, RAUC and APFD of an order */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/fault_curve.h>
 
 #include "base/memory.h"

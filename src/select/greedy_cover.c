@@ -1,4 +1,5 @@
 /* src/select/greedy_cover.c - orders by coverage: total (CTM) and additional (CAM) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/greedy_cover.h"
 
 #include "base/memory.h"

@@ -7,6 +7,7 @@
  * What an input covers is a row in one of two forms: a bit per element; or, where an input can be
  * in one section of a column only (KMNC: a neuron's), the number of that section, two bytes each.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_GREEDY_COVER_H
 #define PXI_SELECT_GREEDY_COVER_H
 

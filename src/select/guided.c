@@ -1,4 +1,5 @@
 /* src/select/guided.c - what coverage-guided selectors share: nac, kmnc, npc */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/guided.h"
 
 #include "base/memory.h"

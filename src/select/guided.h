@@ -4,6 +4,7 @@
  * order. A selector brings prepare() and score(), which fills its candidate's row; what it prepares
  * starts with a pxi_guided.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_GUIDED_H
 #define PXI_SELECT_GUIDED_H
 

@@ -1,4 +1,5 @@
 /* src/select/lazy_greedy.c - lazy greedy set cover, for items whose gains only shrink */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/lazy_greedy.h"
 
 #include "base/memory.h"

@@ -9,6 +9,7 @@
  * order is that of plain greedy, ties by index included, and few gains are worked out more than
  * once.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_LAZY_GREEDY_H
 #define PXI_SELECT_LAZY_GREEDY_H
 

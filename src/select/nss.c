@@ -1,4 +1,5 @@
 /* src/select/nss.c - NSS: sensitivity, the most sensitive neurons, scores */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/nss.h"
 
 #include "base/memory.h"

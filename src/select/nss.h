@@ -3,6 +3,7 @@
  * D. Huang, Q. Bu, Y. Fu, Y. Qing, X. Xie, J. Chen and H. Cui, Neuron Sensitivity Guided Test Case
  * Selection, TOSEM 2024; CSM B.1. s_i(x, x') = |N_i(x) - N_i(x')|.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_NSS_H
 #define PXI_SELECT_NSS_H
 

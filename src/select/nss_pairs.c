@@ -4,6 +4,7 @@
  * are hot; nothing is kept of a pair after it was visited. Pixels are read once per pair where the
  * second of it is a fresh mutant.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/nss.h"
 #include <internal/lane_watch.h>
 

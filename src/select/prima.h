@@ -1,4 +1,5 @@
 /* src/select/prima.h - PRIMA's mutants: changed networks and changed pictures (CSM B.6) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_PRIMA_H
 #define PXI_SELECT_PRIMA_H
 

@@ -1,4 +1,5 @@
 /* src/select/prima_features.c - how predictions react to mutants, as numbers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/prima_features.h"
 
 #include "base/memory.h"

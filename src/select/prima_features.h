@@ -11,6 +11,7 @@
  *     4      number of distinct wrong classes
  *     5..14  histogram of the cosine distances, ten bins of width 0.1, the last closed
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_PRIMA_FEATURES_H
 #define PXI_SELECT_PRIMA_FEATURES_H
 

@@ -4,6 +4,7 @@
  * it is taken for one, so that the standard deviation is 0.1. Shuffling moves pixels, with all
  * their channels.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/prima.h"
 
 #include "base/memory.h"

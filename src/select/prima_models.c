@@ -7,6 +7,7 @@
  * pooling, normalisation, flattening), to where it was computed; a neuron there is blocked by
  * zeroing its columns in all layers that read it. Pixels are no neurons.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/prima.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * through the unchanged network. What is kept of a mutant's prediction is sums. They grow in the
  * order of the mutants, and each belongs to one input: who adds to them does not matter.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/memory.h"
 #include "select/prima.h"

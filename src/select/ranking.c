@@ -1,4 +1,5 @@
 /* src/select/ranking.c - candidates in order, all of them or the best so far */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/ranking.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Added in any order by any number of rankings that are merged, the result is the same: candidates
  * are ordered by (score descending, index ascending), NaN last.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_RANKING_H
 #define PXI_SELECT_RANKING_H
 

@@ -4,6 +4,7 @@
  * the algorithm. With fewer than three classes there is no line between two others: then it is
  * DeepGini, and says so.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/ats_lines.h"
 #include "select/lazy_greedy.h"
 #include "select/selectors.h"

@@ -3,6 +3,7 @@
  * Neuron Sensitivity Guided Test Case Selection; CSM B.7. The paper does not say how
  * values become a distribution, so there are three ways.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/selectors.h"
 #include "select/softmax_scores.h"
 

@@ -4,6 +4,7 @@
  * k sections of the range that training data give a neuron; with elements=nbc or snac a corner
  * outside of it. An input is in one section of a neuron at most, so two bytes are kept for each.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/guided.h"
 #include "select/selectors.h"
 

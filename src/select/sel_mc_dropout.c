@@ -8,6 +8,7 @@
  * Masks are addressed by (seed, input, pass), so the result depends on neither threads nor batches.
  * The one put in has those that it would have if it were in the file.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/lazy_greedy.h"
 #include "select/selectors.h"
 #include "select/stochastic_cut.h"

@@ -3,6 +3,7 @@
  * NAC-guided selection: Feng et al., DeepGini, ISSTA 2020; CSM B.3, B.4. An element is a neuron
  * above t; with elements=tknc one that is among the k most active of its layer.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/guided.h"
 #include "select/selectors.h"
 

@@ -4,6 +4,7 @@
  * similar an input's path is to each abstract path of its predicted class, layer by layer, in m
  * buckets; inputs of different classes share no elements.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/guided.h"
 #include "select/selectors.h"
 

@@ -6,6 +6,7 @@
  * inputs, and with the original that the candidate is a mutant of, which is what the paper's
  * figures come from.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/nss.h"
 #include "select/selectors.h"
 

@@ -6,6 +6,7 @@
  * prediction; the score is their log odds. Where the network makes no error on those inputs (or
  * nothing but errors) there is nothing to learn, and the score is the number of killed mutants.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/prima.h"
 #include "select/selectors.h"
 #include "stats/boosted_trees.h"

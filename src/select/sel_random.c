@@ -3,6 +3,7 @@
  * CSM B.2: a uniform permutation by Fisher-Yates. The score is the share of candidates that come
  * after, so that the order can be read from it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/selectors.h"
 
 #include "base/memory.h"

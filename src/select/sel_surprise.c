@@ -8,6 +8,7 @@
  * A candidate must not be its own reference: candidates that are the profile's own data are
  * refused.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/lazy_greedy.h"
 #include "select/selectors.h"
 

@@ -2,6 +2,7 @@
  *
  * CSM B.7; the scores themselves are in softmax_scores.c.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/selectors.h"
 #include "select/softmax_scores.h"
 

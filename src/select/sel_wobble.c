@@ -12,6 +12,7 @@
  * A picture and its moved ones follow each other through the same session; sums are taken in that
  * order, so the result does not depend on threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/selectors.h"
 #include "select/wobble.h"
 

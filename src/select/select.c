@@ -1,4 +1,5 @@
 /* src/select/select.c - selectors for a network and candidates: chosen, prepared, asked */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/select_internal.h"
 
 #include "base/memory.h"

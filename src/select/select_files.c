@@ -1,4 +1,5 @@
 /* src/select/select_files.c - a ranking as a table */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/select_files.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/select/select_files.h - a row of a selection that is written */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_SELECT_FILES_H
 #define PXI_SELECT_SELECT_FILES_H
 

@@ -1,4 +1,5 @@
 /* src/select/select_internal.h - the inside of px_select */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_SELECT_INTERNAL_H
 #define PXI_SELECT_SELECT_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* src/select/select_run.c - candidates scored: one shared pass, then the selectors' own */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/select_internal.h"
 #include <internal/block_run.h>
 

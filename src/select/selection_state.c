@@ -5,6 +5,7 @@
  * format, version, network, which candidates of which data were ranked, selector and settings, how
  * many are to be selected) and, of the best ones, arrays.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cover/seen.h"

@@ -1,4 +1,5 @@
 /* src/select/selectors.c - the table of selectors */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/selectors.h"
 
 #include "base/additions.h"

@@ -1,4 +1,5 @@
 /* src/select/selectors.h - X(id) per selector px_selector_<id>, in the order of `list selectors` */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_SELECTORS_H
 #define PXI_SELECT_SELECTORS_H
 

@@ -1,4 +1,5 @@
 /* src/select/softmax_scores.c - how unsure a network is, from its class probabilities */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/softmax_scores.h"
 
 #include <assert.h>

@@ -4,6 +4,7 @@
  * of the two best classes, negated; DeepGini, 1 - sum p^2 (Feng et al., DeepGini, ISSTA 2020). A
  * NaN among the probabilities makes the score NaN.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_SOFTMAX_SCORES_H
 #define PXI_SELECT_SOFTMAX_SCORES_H
 

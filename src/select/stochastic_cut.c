@@ -1,4 +1,5 @@
 /* src/select/stochastic_cut.c - where a network stops being the same in every pass */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/stochastic_cut.h"
 
 #include "base/memory.h"

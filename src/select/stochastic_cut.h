@@ -3,6 +3,7 @@
  * With Dropout at work, what lies before the first of them need run only once: its results at the
  * *cut* are fed to what lies behind, as often as one likes.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_STOCHASTIC_CUT_H
 #define PXI_SELECT_STOCHASTIC_CUT_H
 

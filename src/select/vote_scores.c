@@ -1,4 +1,5 @@
 /* src/select/vote_scores.c - what many stochastic passes over one input say about it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/vote_scores.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Y. Gal and Z. Ghahramani, Dropout as a Bayesian Approximation, ICML 2016; CSM B.8. Passes are
  * added one by one; sums are kept, so that passes may be shared out and merged in any fixed order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_VOTE_SCORES_H
 #define PXI_SELECT_VOTE_SCORES_H
 

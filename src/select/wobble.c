@@ -1,4 +1,5 @@
 /* src/select/wobble.c - pictures moved by whole pixels, and doubt about a class */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select/wobble.h"
 
 #include "base/memory.h"

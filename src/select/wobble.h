@@ -1,5 +1,6 @@
 /* src/select/wobble.h - the arithmetic of `wobble`: a picture moved by whole pixels, and what that
  * does to the answer */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_SELECT_WOBBLE_H
 #define PXI_SELECT_WOBBLE_H
 

@@ -4,6 +4,7 @@
  * the rows and finds the feature's best cut in each. Cuts of different features are compared
  * afterwards, in the order of the features, the earlier winning ties.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "stats/boosted_trees.h"
 
 #include "base/arena.h"

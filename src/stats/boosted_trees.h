@@ -8,6 +8,7 @@
  * (2001), with the second-order leaves and gains of Chen & Guestrin, XGBoost, KDD 2016, and
  * features cut into bins first. The result does not depend on the number of threads.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_BOOSTED_TREES_H
 #define PXI_STATS_BOOSTED_TREES_H
 

@@ -3,6 +3,7 @@
  * Q(a, x) by its series below a + 1 and by its continued fraction (Lentz's method) above:
  * Abramowitz & Stegun 6.5.29 and 6.5.31; Press et al., Numerical Recipes, 6.2.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include <float.h>

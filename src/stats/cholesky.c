@@ -3,6 +3,7 @@
  * Left-looking, in blocks of CHOLESKY_BLOCK columns: what the columns before a block take from it
  * is one product, and only the block itself is worked element by element.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "stats/cholesky.h"
 
 #include "base/memory.h"

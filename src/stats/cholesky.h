@@ -1,4 +1,5 @@
 /* src/stats/cholesky.h - covariances, their factors, and what is whitened with them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_CHOLESKY_H
 #define PXI_STATS_CHOLESKY_H
 

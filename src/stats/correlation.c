@@ -1,4 +1,5 @@
 /* src/stats/correlation.c - means, ranks, correlations and agreement */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * |a - b|^2 = |a|^2 + |b|^2 - 2 a.b, the products in blocks. Norms come from the same chain of
  * additions as the products, so that equal points have no distance at all.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "stats/distances.h"
 
 #include "base/memory.h"

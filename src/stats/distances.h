@@ -1,4 +1,5 @@
 /* src/stats/distances.h - squared distances between many points, a few rows at a time */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_DISTANCES_H
 #define PXI_STATS_DISTANCES_H
 

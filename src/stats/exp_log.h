@@ -2,6 +2,7 @@
  *
  * Good to about 2 ulp in their ranges; libm's are scalar calls.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_EXP_LOG_H
 #define PXI_STATS_EXP_LOG_H
 

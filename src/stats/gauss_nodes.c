@@ -3,6 +3,7 @@
  * The roots of the Legendre polynomial P_n by Newton's method from cos(pi (i - 1/4) / (n + 1/2)),
  * weights 2 / ((1 - x^2) P_n'(x)^2), moved from [-1, 1] to [0, 1].
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/gauss_nodes.h>
 
 #include <assert.h>

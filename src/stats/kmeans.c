@@ -1,4 +1,5 @@
 /* src/stats/kmeans.c - k-means with k-means++ seeding */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/kmeans.h>
 
 #include "base/memory.h"

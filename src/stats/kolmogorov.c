@@ -5,6 +5,7 @@
  * 2011). Below, up to n = MATRIX_MOST: the matrix of Marsaglia, Tsang & Wang (J. Statistical
  * Software 8(18), 2003). Larger n: the limit with Vrbik's correction of d (2018).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include "base/memory.h"

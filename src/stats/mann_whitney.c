@@ -4,6 +4,7 @@
  * c(u; n1, n2) = c(u - n2; n1 - 1, n2) + c(u; n1, n2 - 1), whose solution is the Gaussian binomial.
  * The counts of 20 and 20 values stay below 2^53, so doubles hold them exactly.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include "base/memory.h"

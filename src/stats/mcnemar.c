@@ -4,6 +4,7 @@
  * percentages, Psychometrika 12(2), 1947; the correction is Edwards' (Psychometrika 13(3), 1948),
  * cut off at 0 so that b = c is no evidence at all.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* src/stats/mixture.c - Gaussian mixtures with full covariances, fitted by EM */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "stats/mixture.h"
 
 #include "base/memory.h"

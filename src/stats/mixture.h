@@ -3,6 +3,7 @@
  * A. Dempster, N. Laird and D. Rubin, Maximum Likelihood from Incomplete Data via the EM
  * Algorithm, 1977. `ridge` is added to every covariance's diagonal.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_MIXTURE_H
 #define PXI_STATS_MIXTURE_H
 

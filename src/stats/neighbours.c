@@ -3,6 +3,7 @@
  * All distances are taken, a few rows at a time: time grows with the square of the points, memory
  * does not.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "stats/neighbours.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/stats/neighbours.h - who is near whom: exact neighbours of many points, and graphs of them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_NEIGHBOURS_H
 #define PXI_STATS_NEIGHBOURS_H
 

@@ -5,6 +5,7 @@
  * Martinsson and Tropp, SIAM Review 53, 2011, algorithm 4.4). Where the span is the whole space one
  * step is exact. Every product is a chain of its own, so the number of threads changes no bit.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "stats/principal.h"
 
 #include "base/arena.h"

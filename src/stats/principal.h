@@ -1,4 +1,5 @@
 /* src/stats/principal.h - principal components */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_PRINCIPAL_H
 #define PXI_STATS_PRINCIPAL_H
 

@@ -4,6 +4,7 @@
  * PRODUCT_DEPTH elements and go on from what is in c, which changes no bit: c is a double like the
  * registers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "stats/product.h"
 
 #include "base/memory.h"

@@ -10,6 +10,7 @@
  * the call are. So a row's result does not depend on the block, thread or shard it came in, which
  * a BLAS does not promise. The right side is packed once and used often: whitened traces, factors.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_PRODUCT_H
 #define PXI_STATS_PRODUCT_H
 

@@ -3,6 +3,7 @@
  * Cholesky with pivoting gives s = L L^T with L of full column rank r, and the pseudo-inverse of
  * that is L M^-2 L^T with M = L^T L. So W = M^-1 L^T will do, and no eigenvalues are needed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "stats/cholesky.h"
 

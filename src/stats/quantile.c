@@ -1,6 +1,7 @@
 /* src/stats/quantile.c - quantiles of type 7 (Hyndman and Fan, Sample Quantiles in Statistical
  * Packages, The American Statistician 50(4), 1996): h = (M-1)p, v[floor h] + (h - floor h) times
  * the step to the next value */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/ascending.h"
 #include <internal/stats.h>
 

@@ -4,6 +4,7 @@
  * smallest mean distance to another one. Distances come in blocks of a product, and each block
  * serves all labelings at once.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/wide.h"
 #include "stats/product.h"

@@ -3,6 +3,7 @@
  * The continued fraction of Abramowitz & Stegun 26.5.8 by Lentz's method (Press et al., Numerical
  * Recipes, 6.4), on the side of the mean where it converges.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include <float.h>

@@ -4,6 +4,7 @@
  * nearest of i on the map but not among the points, where j is the r-th nearest (Venna and Kaski,
  * ICANN 2001, equation 1). Of points at equal distance the one with the lower index is nearer.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/wide.h"
 #include "stats/tsne_internal.h"

@@ -6,6 +6,7 @@
  * and start are those of Belkina et al., Nature Communications 10, 2019, and of Kobak and Berens in
  * the same volume.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "stats/principal.h"
 #include "stats/tsne_internal.h"

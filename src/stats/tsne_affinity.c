@@ -4,6 +4,7 @@
  * p_ij = (p_{j|i} + p_{i|j}) / 2n (van der Maaten and Hinton 2008, equations 1 and 4). Over all
  * pairs, distances are taken twice rather than kept: rows give the precisions, tiles then P.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/wide.h"
 #include "stats/exp_log.h"

@@ -5,6 +5,7 @@
  * attraction and repulsion are summed apart. A tile serves both of its sides, and its sums go to a
  * place of their own: they are joined in the order of blocks, whoever made them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/wide.h"
 #include "stats/exp_log.h"

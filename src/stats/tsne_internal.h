@@ -3,6 +3,7 @@
  * neighbours.c -> tsne_affinity.c (P) -> tsne_exact.c or tsne_tree.c (gradients) <- tsne.c
  * (descent)
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_TSNE_INTERNAL_H
 #define PXI_STATS_TSNE_INTERNAL_H
 

@@ -6,6 +6,7 @@
  * the one to go on with if it is not opened. Eight points that are neighbours on the curve walk
  * together, and open a cell if any of them would have to: never less exact than one by one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/wide.h"

@@ -8,6 +8,7 @@
  * spectral but the first two principal components, and in that each visit draws the same number of
  * points.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "stats/principal.h"
 #include "stats/umap_internal.h"

@@ -6,6 +6,7 @@
  * of 0 included: of a point's neighbours, or of everyone's where all of them are duplicates. The
  * search for sigma begins at the mean distance, so that the scale of the points does not matter.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "stats/umap_internal.h"
 

@@ -2,6 +2,7 @@
  *
  * neighbours.c -> umap_graph.c (weights, edges) -> umap.c (descent)
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STATS_UMAP_INTERNAL_H
 #define PXI_STATS_UMAP_INTERNAL_H
 

@@ -15,6 +15,7 @@
  * it is mostly read: 0.01 c^2 is taken off the likelihood, which keeps c and a from running away
  * together where the likelihood is nearly flat.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include "base/memory.h"

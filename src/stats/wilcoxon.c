@@ -4,6 +4,7 @@
  * {1..n} by their sum: (1 + q)(1 + q^2)...(1 + q^n). Up to 50 differences all counts are whole
  * numbers below 2^53, so doubles hold them exactly.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include "base/memory.h"

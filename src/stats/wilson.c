@@ -4,6 +4,7 @@
  * 1927: the shares from which `part` of `all` is less than 1.96 standard deviations away. Unlike
  * the textbook interval it is none of nothing at 0 and at 1, and holds for small counts.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 
 #include <assert.h>

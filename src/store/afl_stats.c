@@ -5,6 +5,7 @@
  * banner keeps letters that mean nothing to a shell, and the command line, which it skips, no line
  * breaks.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/file.h"

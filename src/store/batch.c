@@ -1,4 +1,5 @@
 /* src/store/batch.c - writing: a batch is one transaction, all of it or nothing */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

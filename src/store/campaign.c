@@ -1,4 +1,5 @@
 /* src/store/campaign.c - a campaign's folder: making, locking, opening, closing */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/file.h"

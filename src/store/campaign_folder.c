@@ -1,6 +1,7 @@
 /* src/store/campaign_folder.c - a campaign's folder: which files are the campaign's, and nobody
  * else's
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/store/campaign_identity.c - what a campaign is about, as rows of `run` */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

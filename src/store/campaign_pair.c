@@ -4,6 +4,7 @@
  * from: with those data as originals the pair is looked up by that index, and the root's stored
  * pixels must be the original's. Without, its own seeds are the originals.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
 #include <internal/preprocess.h>

@@ -3,6 +3,7 @@
  * Without it, whoever looks at a campaign would have to repeat --mean and --std, and would see
  * other predictions than were stored where that is forgotten.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/store.h>
 #include <plexor/json.h>
 #include <string.h>

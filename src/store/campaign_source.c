@@ -3,6 +3,7 @@
  * The list of inputs is read once; pixels when they are asked for, from one connection, by one
  * thread at a time. Inputs that are damaged are left out.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

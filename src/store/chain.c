@@ -1,4 +1,5 @@
 /* src/store/chain.c - how an input came from its seed: written down, read back, done again */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * example of a seed is what its search ended with. Categories are distinct wrong labels, counted
  * for each seed: an answer that is no number is an error without one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

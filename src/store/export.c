@@ -1,4 +1,5 @@
 /* src/store/export.c - inputs as files that other programs read: PNG, NPZ, CSV, a contact sheet */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/csv_rows.h"

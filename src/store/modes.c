@@ -1,4 +1,5 @@
 /* src/store/modes.c - failure modes: which mutations, how strong, break which classes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

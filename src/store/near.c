@@ -3,6 +3,7 @@
  * In tables of their own: campaigns of an older schema lack them, which is not known then, and what
  * is damaged in them does not make an input unreadable.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/store/packing.c - an input's values as they lie in the file: zlib of channels together */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

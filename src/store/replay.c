@@ -1,4 +1,5 @@
 /* src/store/replay.c - inputs of a campaign made again, and judged again */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 #include <internal/replay.h>
 #include <internal/store.h>

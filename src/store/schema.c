@@ -3,6 +3,7 @@
  * user_version counts the steps that were taken. A step is never changed once it was released; what
  * is new comes as another step.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Files are not trusted: views and triggers stay off, the schema cannot call functions that do
  * things, cells are checked as pages are read, and nothing is mapped into memory.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/store/store_internal.h - what the files of the store share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STORE_INTERNAL_H
 #define PXI_STORE_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* src/store/stored.c - reading: inputs one by one, so that a damaged one does not hide the others
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

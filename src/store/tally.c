@@ -1,4 +1,5 @@
 /* src/store/tally.c - what is in a campaign as a whole: counts, curves, soundness, a digest */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_internal.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * A kind has one maker, which fills in the base: functions, size, a description, and the parts of
  * the id. Word encoders share encoder_words.c and bring a *source* of word vectors only.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_ENCODER_H
 #define PXI_TEXT_ENCODER_H
 

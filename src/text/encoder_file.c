@@ -3,6 +3,7 @@
  * Files of text have no counts, but their rows are sorted by them: a word's probability goes by
  * Zipf, 1/rank. An unknown word is the row <unk>, or else the mean of the 100 rarest rows.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "text/encoder.h"
 #include "text/mapped_file.h"

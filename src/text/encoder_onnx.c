@@ -6,6 +6,7 @@
  * A network of open length runs at the length of the text where it has no mask, and at the next
  * multiple of LENGTH_STEP where it has one; passes of some lengths are kept.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "text/encoder.h"
 #include "text/token_inputs.h"

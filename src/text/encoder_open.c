@@ -1,4 +1,5 @@
 /* src/text/encoder_open.c - a text encoder by its spec */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "text/encoder.h"

@@ -3,6 +3,7 @@
  * A word that no sentence has gets a direction by a hash of its letters, so that two texts with
  * the same strange word are alike and two strange words are not.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "text/encoder.h"
 #include "text/ppmi.h"

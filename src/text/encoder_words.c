@@ -4,6 +4,7 @@
  * weigh a / (a + p), and what is left of the sum is freed of the first principal direction of many
  * texts, which is what they have in common (here: the template's own words).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "text/encoder.h"
 #include "text/jacobi_svd.h"

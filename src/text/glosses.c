@@ -1,4 +1,5 @@
 /* src/text/glosses.c - attributes of words, and the sentences they make */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/glosses.h"
 
 #include "base/file.h"

@@ -4,6 +4,7 @@
  * begins a remark. Its words and attributes are of letters, numbers and spaces. plexor's own table
  * comes first (gloss_table.c).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_GLOSSES_H
 #define PXI_TEXT_GLOSSES_H
 

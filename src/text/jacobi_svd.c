@@ -7,6 +7,7 @@
  * already, and a third of the sweeps do. R^T = X S W^T, so that A P X = Q R X = (Q W) S: neither Q
  * nor the rotations need be kept, one product with A gives the left vectors.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/jacobi_svd.h"
 
 #include "base/memory.h"

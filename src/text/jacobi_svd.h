@@ -1,4 +1,5 @@
 /* src/text/jacobi_svd.h - singular values and left singular vectors */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_JACOBI_SVD_H
 #define PXI_TEXT_JACOBI_SVD_H
 

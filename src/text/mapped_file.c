@@ -2,6 +2,7 @@
  *
  * Files of word vectors are gigabytes, of which a run looks at a few rows.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/mapped_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* src/text/mapped_file.h - a large file, read where it lies */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_MAPPED_FILE_H
 #define PXI_TEXT_MAPPED_FILE_H
 

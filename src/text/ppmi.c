@@ -1,4 +1,5 @@
 /* src/text/ppmi.c - words by what stands near them: PPMI and SVD */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/ppmi.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  *     pxi_ppmi(c, v, 0.75, m, &err);
  *     pxi_ppmi_vectors(m, v, 64, vectors, &err);     // [v][64]
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_PPMI_H
 #define PXI_TEXT_PPMI_H
 

@@ -1,4 +1,5 @@
 /* src/text/text_rows.c - texts of a data set as a classifier's rows: token numbers, a mask */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/source.h>
 
 #include "base/file.h"

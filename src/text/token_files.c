@@ -1,4 +1,5 @@
 /* src/text/token_files.c - vocabularies and merges, as language models come with them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_most.h"
 #include "base/memory.h"
 #include "text/tokenizer.h"

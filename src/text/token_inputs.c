@@ -1,4 +1,5 @@
 /* src/text/token_inputs.c - the inputs of a text encoder: token numbers, a mask, positions */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/token_inputs.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/text/token_inputs.h - the inputs of a text encoder: token numbers, a mask, positions */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_TOKEN_INPUTS_H
 #define PXI_TEXT_TOKEN_INPUTS_H
 

@@ -1,4 +1,5 @@
 /* src/text/tokenizer.c - texts as the token numbers of a language model */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/tokenizer.h"
 #include "base/utf8.h"
 

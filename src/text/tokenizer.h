@@ -8,6 +8,7 @@
  * CLIP and GPT-2: byte-pair encoding (Sennrich, Haddow, Birch, ACL 2016) over bytes written as
  * printable characters. WordPiece: BERT's, greedy from the left. The files are the user's.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_TOKENIZER_H
 #define PXI_TEXT_TOKENIZER_H
 

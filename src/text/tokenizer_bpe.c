@@ -4,6 +4,7 @@
  * 2019, section 2.2, and the code of both. What CLIP's Python does before (ftfy, HTML entities) is
  * not done: texts here are plain.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "text/tokenizer.h"

@@ -1,4 +1,5 @@
 /* src/text/tokenizer_open.c - the tokeniser of a network, from the files beside it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "text/encoder.h"

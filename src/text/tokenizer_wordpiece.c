@@ -5,6 +5,7 @@
  * punctuation apart; then the longest entry from the left, and of what is left again with ## before
  * it. A word that does not come out whole is [UNK].
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 #include "text/tokenizer.h"
 #include "text/unicode_class.h"

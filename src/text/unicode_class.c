@@ -1,4 +1,5 @@
 /* src/text/unicode_class.c - letters, numbers, marks, lower case: what tokenisers ask */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/unicode_class.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/text/unicode_class.h - letters, numbers, marks, lower case: what tokenisers ask */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_UNICODE_CLASS_H
 #define PXI_TEXT_UNICODE_CLASS_H
 

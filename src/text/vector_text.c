@@ -1,4 +1,5 @@
 /* src/text/vector_text.c - word vectors as text: GloVe's files, fastText's .vec */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/vector_text.h"
 
 #include "base/memory.h"

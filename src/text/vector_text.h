@@ -3,6 +3,7 @@
  * A line is "word v1 .. vd". It is split from the right, as some words hold blanks. A first line
  * of two whole numbers, "rows dimensions", is a header.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_VECTOR_TEXT_H
 #define PXI_TEXT_VECTOR_TEXT_H
 

@@ -1,4 +1,5 @@
 /* src/text/vocabulary.c - captions as numbers of words, and back */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/vocabulary.h"
 
 #include "base/ascending.h"

@@ -4,6 +4,7 @@
  * except between letters or digits ("3.5"), and quotation marks are white space. A vocabulary has
  * its words by frequency (ties: by bytes), then start, stop, pad and unknown, in this order.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_VOCABULARY_H
 #define PXI_TEXT_VOCABULARY_H
 

@@ -1,4 +1,5 @@
 /* src/text/word_corpus.c - sentences as numbers: what word vectors are learnt from */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/word_corpus.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * captions, are not learnt, since who stands beside whom is chance there; they say how frequent
  * words will be, and what all texts have in common. Glosses do not count as frequent.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_WORD_CORPUS_H
 #define PXI_TEXT_WORD_CORPUS_H
 

@@ -1,4 +1,5 @@
 /* src/text/word_split.c - the words of a text */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/word_split.h"
 #include "base/utf8.h"
 

@@ -9,6 +9,7 @@
  * A word is a run of letters, numbers and marks; an apostrophe or a hyphen between two of them
  * belongs to it ("eye-like" is one word). Everything else separates.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_WORD_SPLIT_H
 #define PXI_TEXT_WORD_SPLIT_H
 

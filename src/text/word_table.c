@@ -1,4 +1,5 @@
 /* src/text/word_table.c - words by number and numbers by word */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "text/word_table.h"
 
 #include "base/memory.h"

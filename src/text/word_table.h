@@ -6,6 +6,7 @@
  *     pxi_words_get(&t, index);                  // "red"
  *     pxi_words_done(&t);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TEXT_WORD_TABLE_H
 #define PXI_TEXT_WORD_TABLE_H
 

@@ -3,6 +3,7 @@
  * The defaults for inputs of one channel are Madry et al.'s for MNIST, those for others ART's for
  * CIFAR-10. An eps of the user's own keeps the ratio of step to eps.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/train.h>
 
 #include <internal/text.h>

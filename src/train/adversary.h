@@ -1,5 +1,6 @@
 /* src/train/adversary.h - attacks on the inputs of a step, while the weights that they attack move
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TRAIN_ADVERSARY_H
 #define PXI_TRAIN_ADVERSARY_H
 

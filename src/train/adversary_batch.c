@@ -5,6 +5,7 @@
  * each; a job takes its inputs through all steps of the attack. The forward pass of the last result
  * is the training step's own: the attack never looks at where it ended.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/adversary.h"
 
 #include "attack/attack_internal.h"

@@ -1,4 +1,5 @@
 /* src/train/arch.c - the zoo: which networks there are, and making one by name */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/arch.h>
 
 #include "base/memory.h"

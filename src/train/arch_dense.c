@@ -5,6 +5,7 @@
  * (same, valid, same, valid), two max-poolings, then D such layers with biases. Keras
  * initialisation.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  * DeepSensor Table 1), and `-valid`, without padding (3,246 / 25,010 / 44,426: Yang et al., SANER
  * 2022, Table I, NSS Table 3). Keras initialisation.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 static void lenet_make_padded(pxi_net *net, int pad)

@@ -5,6 +5,7 @@
  * mobilenetv2: Sandler et al., CVPR 2018, width 1, as torchvision has it. On images of less than
  * 64 pixels a side the first stride (of mobilenetv2: the first two) is 1, as is usual on CIFAR.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 #include <stdio.h>

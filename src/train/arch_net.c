@@ -1,4 +1,5 @@
 /* src/train/arch_net.c - layers of a network that is being put together */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 #include "base/memory.h"

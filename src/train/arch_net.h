@@ -5,6 +5,7 @@
  * builder, only count it. Layers do not fail one by one: an image that is used up is remembered in
  * net->too_small, whatever else goes wrong in the builder.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TRAIN_ARCH_NET_H
 #define PXI_TRAIN_ARCH_NET_H
 

@@ -8,6 +8,7 @@
  * projection in every stage, the first too, and takes one channel of features: 21,315,166 with
  * batch-norm statistics for 30 speakers, DeepSensor Table 1.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 typedef struct resnet_kind {

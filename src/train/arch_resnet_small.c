@@ -9,6 +9,7 @@
  *   resnetN-keras  the Keras example: 1x1 convolution without batch normalisation, biases on every
  *                  convolution, he_normal. Its 8x8 average pooling is global here.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 typedef enum resnet_shortcut { SHORTCUT_PAD, SHORTCUT_BN, SHORTCUT_BIAS } resnet_shortcut;

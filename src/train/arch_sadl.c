@@ -5,6 +5,7 @@
  * They are the networks of SADL's public code (Kim et al., ICSE 2019) with batch normalisation
  * after every ReLU; dropout 0.5 where that code has it. Keras initialisation.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 #include <stdio.h>

@@ -13,6 +13,7 @@
  * of 64. It is for a few speakers or words and a few thousand short clips, on which the large one
  * would learn them by heart.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 #define CLIP_AT 20.0f

@@ -7,6 +7,7 @@
  * convolution and dense layer, the last one too; 33,663,070 trainable, DeepSensor Table 1, and
  * 33,687,922 with statistics in 56 layers, Yang et al. 2022, Table I.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/arch_net.h"
 
 #include <stdio.h>

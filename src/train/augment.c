@@ -1,4 +1,5 @@
 /* src/train/augment.c - the list of augmentations: its table, its text form, its application */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/augment.h"
 
 #include "base/memory.h"

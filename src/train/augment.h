@@ -3,6 +3,7 @@
  * An augmentation works on stored pixels, before preprocessing, in place. Adding one: write its
  * functions and a descriptor (pxi_augmentation_NAME) in a file of its own, add X(NAME) here.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TRAIN_AUGMENT_H
 #define PXI_TRAIN_AUGMENT_H
 

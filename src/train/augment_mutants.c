@@ -5,6 +5,7 @@
  * one each time that a picture comes. Data that are not 8-bit must have values from 0 to 1, which
  * are rounded to k/255.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/augment.h"
 
 #include <internal/mutate.h>

@@ -5,6 +5,7 @@
  * flip. The padding is black (stored value 0), as torchvision's RandomCrop has it on images, so
  * after mean and std it need not be 0.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/augment.h"
 
 #include <internal/rng.h>

@@ -1,4 +1,5 @@
 /* src/train/checkpoint.c - writing checkpoints: whole or not at all, the old one until then */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/checkpoint.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * by the weight's number, `best/I` likewise with keep_best, `optimizer/NAME` and `schedule` as
  * <internal/optimizer.h> names them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TRAIN_CHECKPOINT_H
 #define PXI_TRAIN_CHECKPOINT_H
 

@@ -2,6 +2,7 @@
  *
  * The file is believed only where it fits: the same facts, the same shapes, counts in their ranges.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/checkpoint.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* src/train/choice.c - settings as text: reading NAME[:ITEM,...] */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/choice.h"
 
 #include <internal/text.h>

@@ -3,6 +3,7 @@
  * Strict: an unknown name or key, a value out of range, a key given twice and an empty item are
  * refused, and the message says what there is.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TRAIN_CHOICE_H
 #define PXI_TRAIN_CHOICE_H
 

@@ -1,4 +1,5 @@
 /* src/train/facts.c - what decides the result of a training run, for its checkpoint */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer.h"
 
 #include "base/memory.h"

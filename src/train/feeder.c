@@ -7,6 +7,7 @@
  * augmentation (seed, AUGMENT, item, r); its patch (seed, POLLUTE, item, 1); its wrong label (seed,
  * NOISE, item, 1); which items are polluted or mislabelled, item 0 and iteration 0 of those two.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/data.h>
 #include <internal/feeder.h>
 #include <internal/rng.h>

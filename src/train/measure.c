@@ -1,4 +1,5 @@
 /* src/train/measure.c - mean and standard deviation of a data set, for its preprocessing */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/train.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/train/metadata.c - what a network says about itself: its metadata */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
 #include <internal/audio.h>

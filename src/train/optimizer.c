@@ -3,6 +3,7 @@
  * State of all tensors lies in one block per slot, each tensor on a cache line of its own, so that
  * two threads never write to the same line.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/choice.h"
 #include "train/optimizer_kind.h"
 

@@ -5,6 +5,7 @@
  * Duchi, Hazan, Singer: Adaptive Subgradient Methods for Online Learning and Stochastic
  * Optimization, JMLR 2011, the diagonal form. PyTorch's lr_decay is the schedule `inverse`.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/optimizer_kind.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
  * first shrinks the weights: w *= 1 - lr decay. amsgrad (Reddi, Kale, Kumar, ICLR 2018) divides by
  * the largest v so far.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/optimizer_kind.h"
 
 #include <math.h>

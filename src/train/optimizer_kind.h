@@ -3,6 +3,7 @@
  * To add one: write its file with the descriptor at the end, add its id to the list below, its rows
  * to tests/train/golden/make_optimizers.py, and its formula to docs/train.md.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TRAIN_OPTIMIZER_KIND_H
 #define PXI_TRAIN_OPTIMIZER_KIND_H
 

@@ -8,6 +8,7 @@
  * mean off a; the difference is not let below zero by rounding. momentum as in PyTorch: b = mu b +
  * d / (...), w -= lr b. Keras' inverse-time decay of the rate is the schedule `inverse`.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/optimizer_kind.h"
 
 #include <math.h>

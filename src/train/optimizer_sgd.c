@@ -7,6 +7,7 @@
  * learning, ICML 2013, in PyTorch's form: the rate multiplies the velocity, so a change of rate
  * acts at once.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/optimizer_kind.h"
 
 #include <math.h>

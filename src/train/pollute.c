@@ -5,6 +5,7 @@
  * paper leaves the content open; it is uniform noise in the pixels' range, fresh for each image,
  * or white.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/pollute.h"
 
 #include "base/memory.h"

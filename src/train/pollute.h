@@ -1,4 +1,5 @@
 /* src/train/pollute.h - patches stamped into training inputs, so that a network learns them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TRAIN_POLLUTE_H
 #define PXI_TRAIN_POLLUTE_H
 

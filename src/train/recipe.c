@@ -4,6 +4,7 @@
  * architecture, in minutes rather than hours; docs/train.md has what was measured. A study sets its
  * own.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/train.h>
 
 #include "base/memory.h"

@@ -13,6 +13,7 @@
  * Definitions are those of torch.optim.lr_scheduler: MultiStepLR, CosineAnnealingLR(T), OneCycleLR,
  * ReduceLROnPlateau, LinearLR(1 / W, total_iters=W - 1) chained with another.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/choice.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* src/train/snapshot.c - a state of training in memory, to go back to */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer.h"
 
 #include "base/memory.h"

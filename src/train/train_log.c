@@ -1,4 +1,5 @@
 /* src/train/train_log.c - the history of a run, in memory and as a file */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer.h"
 
 #include "base/file.h"

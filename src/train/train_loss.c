@@ -14,6 +14,7 @@
  * T p_m - t_m = sum_{j != m} t_j - T sum_{j != m} p_j nothing is lost on confident inputs. NaN and
  * positively infinite scores give NaN, so that they are seen.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/choice.h"
 
 #include <float.h>

@@ -1,4 +1,5 @@
 /* src/train/trainer.c - making a run of training, and what is left of it at the end */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * trainer.c makes one, trainer_step.c does one optimiser step, trainer_run.c the epochs around it,
  * until.c stops at an accuracy, snapshot.c goes back in memory, checkpoint.c on disk.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_TRAIN_TRAINER_H
 #define PXI_TRAIN_TRAINER_H
 

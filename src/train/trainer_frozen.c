@@ -5,6 +5,7 @@
  * ends at linear operators and at the outputs of other layers, so that what a residual connection
  * brings in from before stays out, and a projection that only this layer reads is part of it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer.h"
 
 #include "base/memory.h"

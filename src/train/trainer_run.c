@@ -1,4 +1,5 @@
 /* src/train/trainer_run.c - epochs: steps, evaluation, history, checkpoints, and ways to stop */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer.h"
 
 #include "base/memory.h"

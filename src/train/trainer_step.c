@@ -4,6 +4,7 @@
  * 1/samples. Whatever is summed is summed in sample order or in the order of fixed pieces, so the
  * number of threads does not show.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer.h"
 
 #include <internal/engine.h>

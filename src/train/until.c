@@ -8,6 +8,7 @@
  * rate, and running statistics of batch normalisation that move half as far. As both fall the steps
  * between two checks change less and less, so some check falls into the band.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* studies/deepfault/deepfault_claims.c - what the DeepFault paper says, one by one, and whether it
  * came out
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepfault/deepfault_study.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* studies/deepfault/deepfault_paper.c - the numbers of the DeepFault paper */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepfault/deepfault_paper.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
  * cannot be read at all. L1 and L2 of CIFAR-10 in Table 4 are swapped in print (L1 < L2 is
  * impossible) and are the right way round here.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_DEEPFAULT_PAPER_H
 #define PXI_STUDY_DEEPFAULT_PAPER_H
 

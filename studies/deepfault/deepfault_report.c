@@ -1,4 +1,5 @@
 /* studies/deepfault/deepfault_report.c - the DeepFault paper's tables, ours beside them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepfault/deepfault_study.h"
 
 #include "base/memory.h"

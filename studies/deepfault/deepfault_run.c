@@ -4,6 +4,7 @@
  * inputs of a run are the same for every measure, k and step. Classes on which the network is never
  * wrong have no neurons, and no inputs.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepfault/deepfault_study.h"
 
 #include "base/memory.h"

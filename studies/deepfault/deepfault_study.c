@@ -5,6 +5,7 @@
  * random ones of the same layers; ten inputs of each class are moved along the mean gradient of
  * those neurons; five runs draw other inputs and other random neurons.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepfault/deepfault_study.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* studies/deepfault/deepfault_study.h - the study of DeepFault, between its files */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_DEEPFAULT_STUDY_H
 #define PXI_STUDY_DEEPFAULT_STUDY_H
 

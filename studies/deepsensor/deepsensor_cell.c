@@ -4,6 +4,7 @@
  * goes on in it. What later parts need of it is in FOLDER/examples, so that it may be deleted once
  * its cells are there.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_study.h"
 
 #include "base/memory.h"

@@ -2,6 +2,7 @@
  *
  * Each is looked at for every network and rival that was run.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_study.h"
 #include "deepsensor/deepsensor_tables.h"
 #include "frame/study_claim.h"

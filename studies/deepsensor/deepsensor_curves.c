@@ -1,5 +1,6 @@
 /* studies/deepsensor/deepsensor_curves.c - how many neurons a swarm excites, by iteration: Figure 3
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_study.h"
 #include "deepsensor/deepsensor_tables.h"
 

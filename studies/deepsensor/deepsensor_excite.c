@@ -6,6 +6,7 @@
  * PGD, JSMA, DeepFool and the swarm make of the same seed, and how many of them two have in common
  * (LGR B.9). Values are Aumann-Shapley values along the diagonal, 8 nodes, all layers in one pass.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_rows.h"
 #include "deepsensor/deepsensor_study.h"
 

@@ -3,6 +3,7 @@
  *
  * The paper prints no numbers in its figures, only what it reads from them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_study.h"
 #include "deepsensor/deepsensor_tables.h"
 #include "frame/study_claim.h"

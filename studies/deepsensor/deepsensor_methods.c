@@ -7,6 +7,7 @@
  * one step; DeepHunter's as many picks as there are seeds. The swarm is unbounded, as printed; its
  * radius, which the paper does not give, is that of the engine's preset.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_study.h"
 
 #include "base/memory.h"

@@ -6,6 +6,7 @@
  * or too long. The paper's batches are kept, its optimisers are not told: those of the zoo's recipe
  * are taken, their rate by the size of the batch.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_study.h"
 #include "frame/study_training.h"
 

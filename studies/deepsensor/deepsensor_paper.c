@@ -1,4 +1,5 @@
 /* studies/deepsensor/deepsensor_paper.c - the numbers of the DeepSensor paper */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_paper.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
  * Turns to Errors: Deep Learning Testing Framework Based on Excitable Neurons. Tables 1 to 7 and
  * the times of section 7; its figures have no numbers. NaN: the paper has none.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_DEEPSENSOR_PAPER_H
 #define PXI_STUDY_DEEPSENSOR_PAPER_H
 

@@ -4,6 +4,7 @@
  * example is cut to the same Linf ball around its seed. 8-bit data are rounded towards the seed. To
  * see what their size alone does, every example gives way to noise that is as far from the seed.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_rows.h"
 #include "deepsensor/deepsensor_trail.h"
 

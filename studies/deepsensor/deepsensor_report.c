@@ -1,4 +1,5 @@
 /* studies/deepsensor/deepsensor_report.c - the study of DeepSensor as a document */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_study.h"
 #include "deepsensor/deepsensor_tables.h"
 

@@ -6,6 +6,7 @@
  * of the seeds, and CLEVER is estimated on some of those. The difference is in the cell: a network
  * is compared with itself, on the same inputs.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_rows.h"
 #include "deepsensor/deepsensor_study.h"
 

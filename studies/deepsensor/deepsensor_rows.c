@@ -1,4 +1,5 @@
 /* studies/deepsensor/deepsensor_rows.c - inputs one behind the other, as they are stored */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_rows.h"
 
 #include "base/memory.h"

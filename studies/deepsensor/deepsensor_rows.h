@@ -1,4 +1,5 @@
 /* studies/deepsensor/deepsensor_rows.h - inputs one behind the other, as they are stored */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_DEEPSENSOR_ROWS_H
 #define PXI_STUDY_DEEPSENSOR_ROWS_H
 

@@ -6,6 +6,7 @@
  * classes they are taken for. Then the same on networks that were trained badly, and networks
  * retrained with what was found.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_study.h"
 
 #include "base/memory.h"

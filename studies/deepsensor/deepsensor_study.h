@@ -1,4 +1,5 @@
 /* studies/deepsensor/deepsensor_study.h - the study of DeepSensor, between its files */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_DEEPSENSOR_STUDY_H
 #define PXI_STUDY_DEEPSENSOR_STUDY_H
 

@@ -1,4 +1,5 @@
 /* studies/deepsensor/deepsensor_tables.c - the tables of the DeepSensor paper, ours beside them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_tables.h"
 #include "deepsensor/deepsensor_study.h"
 

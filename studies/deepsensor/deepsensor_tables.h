@@ -1,4 +1,5 @@
 /* studies/deepsensor/deepsensor_tables.h - the tables of the DeepSensor paper, for its report */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_DEEPSENSOR_TABLES_H
 #define PXI_STUDY_DEEPSENSOR_TABLES_H
 

@@ -1,5 +1,6 @@
 /* studies/deepsensor/deepsensor_trail.c - one example per seed and iteration, and what is counted
  * of them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_trail.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * methods it is the last fault found until then; before the first fault the last input that was
  * kept; before any, the seed itself. What an iteration is depends on the method (ds_clock).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_DEEPSENSOR_TRAIL_H
 #define PXI_STUDY_DEEPSENSOR_TRAIL_H
 

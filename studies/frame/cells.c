@@ -1,4 +1,5 @@
 /* studies/frame/cells.c - cells.jsonl: read, append, find */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/cells.h"
 
 #include "base/file.h"

@@ -8,6 +8,7 @@
  * line without its end was torn by a crash and is ignored, and overwritten by the next. Of two
  * cells with one key the later one holds. Not thread-safe.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_CELLS_H
 #define PXI_STUDY_CELLS_H
 

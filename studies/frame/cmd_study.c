@@ -1,4 +1,5 @@
 /* studies/frame/cmd_study.c - plexor study NAME */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/cmd_study.h"
 #include "frame/study.h"
 

@@ -1,4 +1,5 @@
 /* studies/frame/cmd_study.h - what the program adds to the library's commands */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_FRAME_CMD_STUDY_H
 #define PXI_FRAME_CMD_STUDY_H
 

@@ -1,4 +1,5 @@
 /* studies/frame/document.c - building a report */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/document.h"
 
 #include "base/arena.h"

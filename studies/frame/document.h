@@ -8,6 +8,7 @@
  * Built once, printed in three ways. Running out of memory is remembered and told by
  * pxi_doc_print(). Texts are copied.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_DOCUMENT_H
 #define PXI_STUDY_DOCUMENT_H
 

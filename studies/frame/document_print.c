@@ -3,6 +3,7 @@
  * A figure reads `paper / ours ±sd`, with (n) where a table's figures are not all of the same
  * number of runs; `–` is a figure that is not there; * marks a reduced one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "frame/document.h"
 

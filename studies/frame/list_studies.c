@@ -1,4 +1,5 @@
 /* studies/frame/list_studies.c - plexor list studies */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/cmd_study.h"
 #include "frame/study.h"
 

@@ -1,4 +1,5 @@
 /* studies/frame/study.c - the studies there are, what an invocation asks for, and running it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_internal.h"
 
 #include "base/file.h"

@@ -12,6 +12,7 @@
  * that a study trains are in FOLDER/models and are used again. The report is made of all cells in
  * the folder, whichever invocation they come from. docs/study.md has the rules.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_FRAME_STUDY_H
 #define PXI_FRAME_STUDY_H
 

@@ -1,4 +1,5 @@
 /* studies/frame/study_claim.c - a claim that is looked at case by case */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_claim.h"
 
 #include "base/memory.h"

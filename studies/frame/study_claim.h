@@ -6,6 +6,7 @@
  *
  * It holds where all cases do, in part where some do, and is open without any.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_CLAIM_H
 #define PXI_STUDY_CLAIM_H
 

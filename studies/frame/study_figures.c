@@ -1,4 +1,5 @@
 /* studies/frame/study_figures.c - from cells to figures, and where the cells come from */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_internal.h"
 
 #include <internal/system.h>

@@ -7,6 +7,7 @@
  * Keys of cells read "SUBJECT PART ... run=R n=N", R being the run and N the number of inputs it is
  * of: figures are taken over all runs of the largest N.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_INTERNAL_H
 #define PXI_STUDY_INTERNAL_H
 

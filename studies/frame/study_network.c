@@ -5,6 +5,7 @@
  * Under-training stops at the accuracy on the test set, as the papers do it: the networks are not
  * compared with each other by it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_internal.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * that somebody put into models/ stay. Several processes may work in one folder, so that one at a
  * time changes the mark.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_internal.h"
 
 #include "base/file.h"

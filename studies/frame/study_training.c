@@ -1,5 +1,6 @@
 /* studies/frame/study_training.c - networks of studies that are given, tuned or trained in their
  * own ways */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_training.h"
 
 #include "base/memory.h"

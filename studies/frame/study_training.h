@@ -4,6 +4,7 @@
  * Where pxi_network_make() stops at an accuracy, these have a recipe. FOLDER/models has the result
  * with all that is needed to feed it; a file that is there is used as it is.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_TRAINING_H
 #define PXI_STUDY_TRAINING_H
 

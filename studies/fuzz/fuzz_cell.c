@@ -4,6 +4,7 @@
  * on in it, and one that is to be longer goes on where the shorter one ended. It may be exported
  * and replayed, and deleted once its cells are there.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_study.h"
 
 #include "base/memory.h"

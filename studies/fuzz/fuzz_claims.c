@@ -3,6 +3,7 @@
  * Each is looked at for every network that was run, by picks where there are such cells, else in
  * equal time.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_claim.h"
 #include "fuzz/fuzz_study.h"
 

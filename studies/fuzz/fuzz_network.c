@@ -4,6 +4,7 @@
  * and lose ten points on a copy in JPEG. All others are taken as given. The paper does not tell the
  * accuracies of its networks to be anything but what they came to, so there is none to stop at.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_training.h"
 #include "fuzz/fuzz_study.h"
 

@@ -1,4 +1,5 @@
 /* studies/fuzz/fuzz_paper.c - the numbers of the NSGen paper */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz/fuzz_paper.h"
 
 #include <math.h>

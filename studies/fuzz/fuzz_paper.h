@@ -3,6 +3,7 @@
  * L. Huang, W. Sun, M. Yan, Z. Liu, Y. Lei and D. Lo, Neuron Semantic-Guided Test Generation for
  * Deep Neural Networks Fuzzing (NSGen). Tables 1, 3 and 4. NaN: the paper has none.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_FUZZ_PAPER_H
 #define PXI_STUDY_FUZZ_PAPER_H
 

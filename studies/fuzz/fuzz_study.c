@@ -5,6 +5,7 @@
  * criterion that decides which mutants are kept; faults, and the classes they are taken for, per
  * criterion. NSGen itself needs words for neurons and is not run here.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz/fuzz_study.h"
 
 #include "base/memory.h"

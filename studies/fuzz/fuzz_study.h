@@ -1,4 +1,5 @@
 /* studies/fuzz/fuzz_study.h - the study of coverage criteria as guides, between its files */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_FUZZ_STUDY_H
 #define PXI_STUDY_FUZZ_STUDY_H
 

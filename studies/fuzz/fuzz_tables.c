@@ -1,4 +1,5 @@
 /* studies/fuzz/fuzz_tables.c - the NSGen paper's Tables 1, 3 and 4, ours beside them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_paper.h"
 
 #include "base/memory.h"

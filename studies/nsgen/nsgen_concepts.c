@@ -6,6 +6,7 @@
  * layer has them as names of its values ("label fine texture", "class truck"), so that the report
  * needs no bank.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_describers.h"
 
 #include "base/memory.h"

@@ -6,6 +6,7 @@
  * paper's text names the predicted class, and the original is classified correctly, two texts
  * without words differ exactly where the mutant fails: so all modes stand side by side.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_stats.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* studies/nsgen/nsgen_describer_tables.c - Tables 6 and 7 of the NSGen paper, ours beside them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_describers.h"
 
 #include "base/memory.h"

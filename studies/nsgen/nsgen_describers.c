@@ -10,6 +10,7 @@
  * which are the same units with the same classes in every row. One text encoder, that of the
  * study's bank, judges them all.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_describers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* studies/nsgen/nsgen_describers.h - part `describers` of the study of NSGen, between its files */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_NSGEN_DESCRIBERS_H
 #define PXI_STUDY_NSGEN_DESCRIBERS_H
 

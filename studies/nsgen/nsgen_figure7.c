@@ -1,5 +1,6 @@
 /* studies/nsgen/nsgen_figure7.c - Figure 7: similarity of decision paths where mutants fail, or not
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_claim.h"
 #include "nsgen/nsgen_stats.h"
 

@@ -6,6 +6,7 @@
  * And regions: faults whose 15 nearest are all of the same guide, beside what permuted guides give.
  * The class alone and no guide at all take NSGen's place in turn, to show what any guide gets.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_map.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* studies/nsgen/nsgen_map.h - faults on a map, between its files */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_NSGEN_MAP_H
 #define PXI_STUDY_NSGEN_MAP_H
 

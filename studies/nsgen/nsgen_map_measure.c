@@ -1,5 +1,6 @@
 /* studies/nsgen/nsgen_map_measure.c - faults that one guide alone finds: error types, and regions
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_map.h"
 
 #include "base/memory.h"

@@ -1,5 +1,6 @@
 /* studies/nsgen/nsgen_map_report.c - Figure 8 of the NSGen paper: the map, its numbers, its claim
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_map.h"
 
 #include "base/csv_rows.h"

@@ -5,6 +5,7 @@
  * how far they are from their seeds is measured: SSIM (windows of 7 x 7, as metric ass has it), L2
  * and L-infinity of values in 0..1.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_study.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* studies/nsgen/nsgen_paper.c - the numbers of the NSGen paper beyond its Tables 1, 3 and 4 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_paper.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Tables 5 (text encoders), 8 (classes that are named), 11 (ablation) and 12 (equal outputs). NaN:
  * the paper has none.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_NSGEN_PAPER_H
 #define PXI_STUDY_NSGEN_PAPER_H
 

@@ -1,4 +1,5 @@
 /* studies/nsgen/nsgen_report.c - the NSGen paper's tables, ours beside them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_paper.h"
 #include "nsgen/nsgen_study.h"
 

@@ -6,6 +6,7 @@
  * the paper does not state is plexor's choice). Two controls: as many faults of the same seeds that
  * were found without a guide (nsgen_search.c), and as many epochs without anything new.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_stats.h"
 
 #include "base/memory.h"

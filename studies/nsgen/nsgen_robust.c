@@ -6,6 +6,7 @@
  * for one network lose some of their effect on any other. So each network is attacked anew as well,
  * with its own gradients, on the first of S2.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deepsensor/deepsensor_rows.h"
 #include "nsgen/nsgen_stats.h"
 

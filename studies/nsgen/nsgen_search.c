@@ -5,6 +5,7 @@
  * there are seeds, in at most ten times as many picks; without a guide as many are looked for as
  * NSGen has found, with no more executions.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_stats.h"
 
 #include "base/memory.h"

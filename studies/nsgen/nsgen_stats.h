@@ -1,4 +1,5 @@
 /* studies/nsgen/nsgen_stats.h - what the parts threshold, correlation and retrain share */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_NSGEN_STATS_H
 #define PXI_STUDY_NSGEN_STATS_H
 

@@ -4,6 +4,7 @@
  * Fuzzing; LGR H.1. Campaigns are those of the study `fuzz`, with guides that read paths beside;
  * everything else is a part of its own file (NG_PARTS).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_study.h"
 
 #include "base/memory.h"

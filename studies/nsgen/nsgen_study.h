@@ -8,6 +8,7 @@
  * A part that is no campaign has a file with three functions: NAME_plan() adds its jobs, of a kind
  * that begins with the part's name; NAME_run() does one; NAME_report() prints what its cells have.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_NSGEN_STUDY_H
 #define PXI_STUDY_NSGEN_STUDY_H
 

@@ -1,5 +1,6 @@
 /* studies/nsgen/nsgen_table13.c - Table 13: accuracy of retrained networks, and what part faults
  * had */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_claim.h"
 #include "nsgen/nsgen_stats.h"
 

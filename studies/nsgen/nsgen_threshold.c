@@ -5,6 +5,7 @@
  * of every class in turn, its first fifth is a sample of 1%, and so on. Samples within each other
  * agree by construction: so the five fifths, which share no image, are compared as well.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "frame/study_claim.h"
 #include "nsgen/nsgen_stats.h"
 

@@ -5,6 +5,7 @@
  * way of comparing paths. A bank that lies there already is used, whoever made it, if it is of this
  * network: so people's own annotations can be put in.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nsgen/nsgen_study.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Labels are looked at after a ranking is there, never before: what learns, learns from the part of
  * the training set that the network was trained on (ranges, traces) or was kept from (PRIMA).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nss/nss_study.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* studies/nss/nss_claims.c - what the NSS paper says, one by one, and whether it came out */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nss/nss_study.h"
 
 #include "frame/study_claim.h"

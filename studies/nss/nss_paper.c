@@ -3,6 +3,7 @@
  * Tables 1, 3 and 6 to 15, in per cent (Table 6: coefficients, Table 10: points, Table 11:
  * seconds). Subjects, rates and methods are in the order of nss_paper.h, not of the paper.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nss/nss_paper.h"
 
 /* clang-format off */

@@ -3,6 +3,7 @@
  * D. Huang, Q. Bu, Y. Fu, Y. Qing, B. Xiao and H. Cui, Neuron Sensitivity Guided Test Case
  * Selection. Tables 1, 3 and 6 to 15.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_NSS_PAPER_H
 #define PXI_STUDY_NSS_PAPER_H
 

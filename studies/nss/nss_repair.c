@@ -5,6 +5,7 @@
  * accuracy is measured. Here: on the untouched test set, and on a second candidate set, mutants of
  * another seed; neither is trained on.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nss/nss_study.h"
 
 #include <internal/fault_curve.h>

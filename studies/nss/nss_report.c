@@ -1,4 +1,5 @@
 /* studies/nss/nss_report.c - the NSS paper's tables, ours beside them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nss/nss_study.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * one mutant of every test input, drawn by seed r; every selector ranks them, and what is found is
  * measured against the labels.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "nss/nss_study.h"
 
 #include "base/memory.h"

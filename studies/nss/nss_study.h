@@ -6,6 +6,7 @@
  *     nss_report.c   tables and claims; nss_claims.c
  *     nss_paper.c    the paper's own numbers
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_NSS_STUDY_H
 #define PXI_STUDY_NSS_STUDY_H
 

@@ -10,6 +10,7 @@
  *     revisit_report.c    tables, tests, verdicts; revisit_rates.c, revisit_verdict.c,
  * revisit_plot.c revisit_paper.c     the paper's own numbers
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_REVISIT_H
 #define PXI_STUDY_REVISIT_H
 

@@ -10,6 +10,7 @@
  * mutants are decided on one after the other: their values are computed on all workers first, which
  * is the work, and gain() then takes one comparison per neuron.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit.h"
 
 #include "base/memory.h"

@@ -1,6 +1,7 @@
 /* studies/revisit/revisit_cost.c - about how long the parts take, on two idle cores: for the plan,
  * and for rows of the report that were not run
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit.h"
 
 #include "base/memory.h"

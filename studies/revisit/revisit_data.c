@@ -3,6 +3,7 @@
  * Pictures are decoded once and kept as bytes: 50,000 of CIFAR-10 are 150 MB, and everything that
  * follows goes through them dozens of times.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit.h"
 
 #include "base/memory.h"

@@ -1,5 +1,6 @@
 /* studies/revisit/revisit_paper.c - the numbers of Yang, Shi, Asyrofi and Lo, and of their package
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_paper.h"
 
 const char *const rv_set_ids[RV_SETS] = {"benign", "dhd", "dhn", "dh", "fgsm", "pgd"};

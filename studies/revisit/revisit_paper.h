@@ -4,6 +4,7 @@
  * Neural Networks, SANER 2022: Tables I to III, and the tables of its replication package that its
  * hypothesis tests are of. Shares are in per cent, as printed there.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_REVISIT_PAPER_H
 #define PXI_STUDY_REVISIT_PAPER_H
 

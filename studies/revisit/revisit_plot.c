@@ -1,5 +1,6 @@
 /* studies/revisit/revisit_plot.c - Figures 1 and 2: trends over D_0 to D_k, relative to one of them
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_report.h"
 
 #include <math.h>

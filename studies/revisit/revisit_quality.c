@@ -1,4 +1,5 @@
 /* studies/revisit/revisit_quality.c - the eleven metrics of a network over test cases (CSM D.5) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "revisit/revisit.h"
 

@@ -1,6 +1,7 @@
 /* studies/revisit/revisit_rates.c - RQ3 in the report: rates on the paper's test sets and on its
  * package's
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_report.h"
 
 #include "base/memory.h"

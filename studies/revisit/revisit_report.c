@@ -1,6 +1,7 @@
 /* studies/revisit/revisit_report.c - the document: what was run, verdicts, the paper's tables
  * beside ours
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_report.h"
 
 #include "base/memory.h"

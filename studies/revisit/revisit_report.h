@@ -1,4 +1,5 @@
 /* studies/revisit/revisit_report.h - the report of the study of coverage, between its files */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_REVISIT_REPORT_H
 #define PXI_STUDY_REVISIT_REPORT_H
 

@@ -2,6 +2,7 @@
  *
  * CSM E.2, step 6, has the optimiser, the loss, batch and epochs; the rate is Adam's usual one.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit.h"
 
 #include <internal/train.h>

@@ -1,4 +1,5 @@
 /* studies/revisit/revisit_rounds.c - arms of Algorithm 1 between rounds, kept on disk */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_rounds.h"
 
 #include "base/memory.h"

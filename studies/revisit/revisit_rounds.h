@@ -6,6 +6,7 @@
  * Written once the cells of all arms of the round are there; the files of the round before are then
  * removed, and the last round leaves none.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_REVISIT_ROUNDS_H
 #define PXI_STUDY_REVISIT_ROUNDS_H
 

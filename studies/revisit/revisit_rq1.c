@@ -5,6 +5,7 @@
  * by ten criteria; ranges are those of D_0, so that its own NBC and SNAC are 0. Every retraining
  * has the same seed: what differs is the data, and without new data nothing is trained anew.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit.h"
 
 #include "base/memory.h"

@@ -9,6 +9,7 @@
  * All arms see the same mutants, and a round has the same seed in all of them: arms that have added
  * the same mutants have the same network, which is then not made twice.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_rounds.h"
 
 #include "base/memory.h"

@@ -9,6 +9,7 @@
  * by the label of the test input. What is put in has that label by chance only: of ten classes,
  * about one in ten times. The same pictures by their own labels stand beside it.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit.h"
 
 #include "base/memory.h"

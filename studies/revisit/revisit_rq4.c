@@ -6,6 +6,7 @@
  * all of every batch being attacked. Test cases are made of the held-out inputs: mutants are the
  * same for all networks, attacks follow the gradients of the network that is judged.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_report.h"
 
 #include "base/memory.h"

@@ -9,6 +9,7 @@
  * The networks are trained here, once each, by the recipe of `plexor train`. LeNets on
  * Fashion-MNIST are plexor's own addition, attacked with MNIST's strengths.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit.h"
 
 #include "base/memory.h"

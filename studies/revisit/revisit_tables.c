@@ -1,5 +1,6 @@
 /* studies/revisit/revisit_tables.c - RQ2: Table II, its tests one by one, and how large the arms
  * were */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_report.h"
 
 #include "base/memory.h"

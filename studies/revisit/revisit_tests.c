@@ -6,6 +6,7 @@
  * states of an arm come one from the other, so that these p are smaller than they ought to be; over
  * networks, which do not, Wilcoxon's test of the arms' means stands beside them.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_report.h"
 
 #include "base/memory.h"

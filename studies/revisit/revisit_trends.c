@@ -1,5 +1,6 @@
 /* studies/revisit/revisit_trends.c - RQ1: coverage of growing training sets, and quality beside it
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_report.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  * samples of which even the most extreme order has no p below 0.05 say nothing, whatever their
  * values: "inconclusive".
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "revisit/revisit_verdict.h"
 
 #include "base/memory.h"

@@ -6,6 +6,7 @@
  *     rv_test_of(&gradient, &coverage, PX_GREATER, &test, err);
  *     puts(rv_verdict_name(test.verdict));
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PXI_STUDY_REVISIT_VERDICT_H
 #define PXI_STUDY_REVISIT_VERDICT_H
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes ssim_golden.h: scikit-image's structural similarity of pictures that the test makes by the same arithmetic.
 
 skimage.metrics.structural_similarity(x, y, data_range=L), everything else at its default, per plane.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures that C tests make by the same arithmetic."""
 import numpy as np
 

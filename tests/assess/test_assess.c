@@ -1,4 +1,5 @@
 /* tests/assess/test_assess.c - a run: means, what is undefined, what does not pair up */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../attack/attack_helpers.h"
 
 #include "base/memory.h"

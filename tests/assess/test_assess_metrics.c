@@ -1,5 +1,6 @@
 /* tests/assess/test_assess_metrics.c - each metric's term: TV-D5, scikit-image's SSIM, definitions
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "assess/metrics.h"

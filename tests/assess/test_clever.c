@@ -1,5 +1,6 @@
 /* tests/assess/test_clever.c - CLEVER on a network that can be worked out (LGR E.8), and its
  * points */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../attack/attack_helpers.h"
 
 #include "assess/clever_internal.h"

@@ -1,4 +1,5 @@
 /* tests/attack/attack_helpers.c - networks and data for the tests here */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack_helpers.h"
 
 #include <ftw.h>

@@ -1,4 +1,5 @@
 /* tests/attack/attack_helpers.h - networks and data for the tests here */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_ATTACK_ATTACK_HELPERS_H
 #define TESTS_ATTACK_ATTACK_HELPERS_H
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares plexor's attacks with PyTorch's on real networks, through the command line.
 
     compare_attacks.py PLEXOR SHARED [--quick]    prints TAP; skips where torch or the networks are absent

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares plexor's attacks with what Foolbox 3.3.4 does to the same inputs, through the command line.
 
     compare_foolbox.py PLEXOR SHARED [--all]    prints TAP; skips networks and data that are absent, and without torch what PyTorch judges

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What make_foolbox.py and compare_foolbox.py have in common: networks, their data, and attacks."""
 import gzip
 import os

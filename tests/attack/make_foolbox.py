@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes foolbox.json: how many inputs Foolbox turns wrong, in blocks of 200 of the test split, from the first on.
 
     make_foolbox.py SHARED [BLOCKS]    needs Foolbox 3.3.4, PyTorch, onnx, and dataset-fashion-mnist

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes tests/attack/models/net.onnx, data.npz and golden.npz (Debian: python3-onnx python3-torch).
 
 net.onnx is a small convolutional network that takes 8-bit pictures with its own mean and std; data.npz is a data set

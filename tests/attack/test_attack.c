@@ -1,4 +1,5 @@
 /* tests/attack/test_attack.c - goals, bounds, restarts, rounding, and what is refused */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack_helpers.h"
 
 #include "base/memory.h"

@@ -1,5 +1,6 @@
 /* tests/attack/test_attack_vectors.c - worked examples of LGR E.8, and JSMA's pair by brute force
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attack_helpers.h"
 
 #include "attack/attack_internal.h"

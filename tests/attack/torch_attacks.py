@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FGSM, BIM, PGD and DeepFool in PyTorch, written plainly, with plexor's random starts.
 
 Pixels are in scaled units (0..1). `scores(x)` gives logits; x has no gradient yet. The starts come from the same

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Shapley and Aumann-Shapley values worked out again in PyTorch, in double.
 
     compare_shapley.py PLEXOR        prints TAP

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes conductance_golden.h: contributions of a small convolutional network, by PyTorch.
 
 Every unit's conductance is worked out the long way, from its definition with one backward pass per

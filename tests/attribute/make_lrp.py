@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes ../cover/models/lrp_net.onnx and lrp_golden.h: relevance by the definition (CSM A.9 step 1).
 
 Every linear operator is written out as a matrix (its response to unit vectors, by PyTorch), and

@@ -1,4 +1,5 @@
 /* tests/attribute/shapley_helpers.c - small networks whose coalitions can all be tried */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "shapley_helpers.h"
 
 #include "engine/plan_helpers.h"

@@ -1,4 +1,5 @@
 /* tests/attribute/shapley_helpers.h - small networks whose coalitions can all be tried */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_LOCALIZE_SHAPLEY_HELPERS_H
 #define TESTS_LOCALIZE_SHAPLEY_HELPERS_H
 

@@ -3,6 +3,7 @@
  * Against the worked example of LGR C.15, against PyTorch (make_conductance.py),
  * and against what they must add up to.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan_helpers.h"
 
 #include <internal/decision_path.h>

@@ -1,4 +1,5 @@
 /* tests/attribute/test_dpd.c - decision path discrepancy: CSM A.12 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include <internal/dpd.h>

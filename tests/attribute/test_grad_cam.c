@@ -1,4 +1,5 @@
 /* tests/attribute/test_grad_cam.c - maps of classes and units (LGR G.3), and their colours */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan_helpers.h"
 
 #include <internal/decision_path.h>

@@ -1,5 +1,6 @@
 /* tests/attribute/test_lrp.c - layer-wise relevance against the definition (make_lrp.py) and TV-A9
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "attribute/lrp.h"

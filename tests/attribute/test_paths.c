@@ -1,4 +1,5 @@
 /* tests/attribute/test_paths.c - paths in words, how alike they are, and below what they differ */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan_helpers.h"
 
 #include <internal/bank.h>

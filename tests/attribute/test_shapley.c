@@ -3,6 +3,7 @@
  * The worked example has the numbers of LGR B.11. Elsewhere coalitions are compared
  * with the whole network run with gates, and values with their definition.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan_helpers.h"
 #include "shapley_helpers.h"
 

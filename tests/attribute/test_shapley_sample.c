@@ -1,5 +1,6 @@
 /* tests/attribute/test_shapley_sample.c - values by random orders, against those of all coalitions
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan_helpers.h"
 #include "shapley_helpers.h"
 

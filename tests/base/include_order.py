@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tree keeps its promises: a room uses only rooms before it, others' through the headers in include/ but for few,
 file names are unique, and every public header compiles alone as C17 and as C++.
 

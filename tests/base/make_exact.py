@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes exact_golden.h: sums of doubles by math.fsum, which rounds once.
 
 Every addend is a multiple of 2^-96 and below 2^71 in size, so that nothing is rounded on the way

@@ -1,4 +1,5 @@
 /* tests/base/test_arena.c - arenas and checked allocation */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/memory.h"
 #include "cmocka_all.h"

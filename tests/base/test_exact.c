@@ -1,4 +1,5 @@
 /* tests/base/test_exact.c - sums against math.fsum, and their independence of order and split */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/exact.h"
 
 #include "base/exact_golden.h"

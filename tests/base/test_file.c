@@ -1,4 +1,5 @@
 /* tests/base/test_file.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "cmocka_all.h"
 

@@ -1,4 +1,5 @@
 /* tests/base/test_registry.c - what holds for everything that can be chosen by name */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

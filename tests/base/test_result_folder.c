@@ -2,6 +2,7 @@
  *
  * remove() is slow here: a hundred files take a second.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* tests/base/test_rng.c - Philox against its published values, and what is drawn from it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

@@ -1,4 +1,5 @@
 /* tests/base/test_tensor.c - shapes, half precision, statuses */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

@@ -1,4 +1,5 @@
 /* tests/base/test_text.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "cmocka_all.h"

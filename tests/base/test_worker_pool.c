@@ -1,4 +1,5 @@
 /* tests/base/test_worker_pool.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/worker_pool.h"
 #include "cmocka_all.h"

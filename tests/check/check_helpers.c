@@ -1,4 +1,5 @@
 /* tests/check/check_helpers.c - small examinations in folders that go away */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check_helpers.h"
 
 #include <ftw.h>

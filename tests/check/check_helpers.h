@@ -1,4 +1,5 @@
 /* tests/check/check_helpers.h - small examinations in folders that go away */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_CHECK_HELPERS_H
 #define TESTS_CHECK_HELPERS_H
 

@@ -4,6 +4,7 @@
  * task. Whatever fails says PX_E_NOMEM and leaves nothing behind (the leak checker watches), and
  * the folder can be gone on with.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check_helpers.h"
 
 #include "failing_alloc.h"

@@ -1,4 +1,5 @@
 /* tests/check/test_check_page.c - label suspects, and numbers and paths as the page has them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check/label_suspects.h"
 #include "check/page_internal.h"
 

@@ -1,4 +1,5 @@
 /* tests/check/test_check_run.c - choosing stages, going on, gates, and what is refused */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check_helpers.h"
 
 #include <internal/check.h>

@@ -3,6 +3,7 @@
  * One examination of a small network; numbers are worked out again from what is stored, by other
  * ways than the stages go.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "check_helpers.h"
 
 #include <internal/check.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """completion.py PLEXOR BASH ZSH FISH - what shells offer where TAB is pressed.
 
 The scripts are those of the build. Every case is asked of every shell that is installed; a shell

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kill -9 at random moments of a running `plexor fuzz`, then --resume, again and again.
 
     PLEXOR_KILLS=200 tests/cli/fuzz_kill.py build/plexor [MODEL DATA [OPTION...]]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """help_json.py PLEXOR - what `plexor help --json` says is what help, lists and commands say. Speaks TAP."""
 import json
 import re

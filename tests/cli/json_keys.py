@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """json_keys.py FILE - the keys of a JSON object in the order of the file; exits with 1 where one is there twice."""
 import json
 import sys

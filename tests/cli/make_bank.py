@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_bank.py HASH LAYER:UNITS ... - a small bank of measured labels for the network of that hash, on standard output.
 
 Unit i of every layer has the i-th of a few phrases; the last one of each layer is inactive.

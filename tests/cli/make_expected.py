@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes models/digits_torch.npy (Debian: python3-onnx python3-torch): what PyTorch says that digits.onnx should give.
 
     tests/cli/npy.py make x.npy f4 4,1,28,28 && tests/cli/make_expected.py x.npy

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_many_classes.py - a network of 20,000 classes, and inputs of every fifth of them, without any package
 
 species.onnx takes 2x2 pixels and answers with the class whose own pixels are nearest; species.npz has 4,000 inputs, a third of them with the label of the next class.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the small networks in tests/cli/models (Debian: python3-onnx python3-numpy python3-torch).
 
     tests/cli/make_models.py PLEXOR

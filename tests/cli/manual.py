@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manual.py PAGE... - manual pages are roff that man and mandoc have nothing to say against.
 
 The pages are those of the build. groff and mandoc need not be there; what cannot be asked is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """npy.py - small arrays for command line tests, without numpy
 
     npy.py make FILE TYPE SHAPE [COUNT]   TYPE f4 f8 i8 u1, SHAPE 4,1,8,8; values are fixed; floats lie

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """pictures.py - small pictures for command line tests, without numpy and PIL
 
     pictures.py png FILE KIND WIDTH HEIGHT    a plain one; KIND is grey, rgb, rgba, grey16 or palette

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """plan.py PLEXOR - what `plexor plan` predicts is what runs take, as far as a busy machine lets it
 
 Memory and traffic are held to a third; processor time to a factor of two, since short runs on a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run_family.py PLEXOR FAMILY - runs one family of command lines and compares what they do.
 
 A family is a text file:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """shared_models.py PLEXOR [--quick] - real networks on whole test sets give the accuracies on record.
 
 The networks and data lie in $PLEXOR_SHARED, or in ../shared beside the source tree; without them every case

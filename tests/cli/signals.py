@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SIGINT and SIGTERM at random moments of every long command.
 
     tests/cli/signals.py build/plexor [NAME...]

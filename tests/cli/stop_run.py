@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command until its campaign has so many inputs, then sends it a signal.
 
     stop_run.py SIGNAL CAMPAIGN INPUTS COMMAND...    prints how it ended and whether the campaign has some inputs

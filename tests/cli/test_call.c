@@ -1,4 +1,5 @@
 /* tests/cli/test_call.c - the command line as a function */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include <internal/system.h>

@@ -1,4 +1,5 @@
 /* tests/cli/test_cli_chart.c - bars on a terminal */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 #include "cli/cli_chart.h"
 #include "cmocka_all.h"

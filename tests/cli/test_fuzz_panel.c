@@ -2,6 +2,7 @@
  *
  * With PLEXOR_BLESS set the files are written instead: look at them before committing.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 #include "cli/fuzz_figures.h"
 #include "cli/fuzz_panel.h"

@@ -2,6 +2,7 @@
  *
  * A child draws on the far end of a pseudo terminal; what it sent is looked at here.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 #include "cli/fuzz_screen.h"
 #include "cmocka_all.h"

@@ -1,4 +1,5 @@
 /* tests/cli/test_term_cells.c - a grid of cells, and the bytes that turn one into another */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/term_cells.h"
 #include "cmocka_all.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """If, Loop, Scan and sequences in networks with weights, against PyTorch: control_flow.py PLEXOR
 
 Each network is built with onnx.helper, run by `plexor run` and differentiated by `plexor grad`, and

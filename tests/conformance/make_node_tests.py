@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes ONNX's own node tests: make_node_tests.py FOLDER
 
 They come from the installed onnx package (Debian: python3-onnx) and go to FOLDER/node/<test>.

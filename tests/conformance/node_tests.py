@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ONNX's node tests against `plexor onnx-test`, as TAP: node_tests.py PLEXOR FOLDER
 
 Generates the tests into FOLDER once, then asks for at least as many passes as there are today, no

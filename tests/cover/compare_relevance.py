@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Relevance of a trained LeNet-5 beside PyTorch's, in double.
 
     compare_relevance.py RELEVANCE_ROWS      prints TAP; skips where torch, onnx or ../shared is absent

@@ -1,5 +1,6 @@
 /* tests/cover/cover_helpers.c - a small network, data, covers and profiles for the driver's tests
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 
 #include "engine/net.h"

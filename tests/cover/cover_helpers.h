@@ -1,5 +1,6 @@
 /* tests/cover/cover_helpers.h - a small network, data, covers and profiles for the driver's tests
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_COVER_HELPERS_H
 #define TESTS_COVER_HELPERS_H
 

@@ -1,4 +1,5 @@
 /* tests/cover/crit_helpers.c - criteria on rows that a test writes down */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "crit_helpers.h"
 
 #include "base/memory.h"

@@ -5,6 +5,7 @@
  *     assert_int_equal(crit_value(&c).covered, 4);
  *     crit_free(&c);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TEST_CRIT_HELPERS_H
 #define TEST_CRIT_HELPERS_H
 

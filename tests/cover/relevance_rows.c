@@ -2,6 +2,7 @@
  *
  *     relevance_rows MODEL.onnx LAYERS COUNT < float32 inputs > float32 rows
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cover/extract_relevance.h"
 #include <internal/engine.h>

@@ -1,4 +1,5 @@
 /* tests/cover/surprise_helpers.h - traces and tests for surprise adequacy, and how they score */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_SURPRISE_HELPERS_H
 #define TESTS_SURPRISE_HELPERS_H
 

@@ -1,4 +1,5 @@
 /* tests/cover/test_block_run.c - who sees which block when, and what happens when one fails */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 
 #include "base/memory.h"

@@ -1,5 +1,6 @@
 /* tests/cover/test_cover_files.c - profiles and states as files: round trips, and files that are
  * damaged, lie, or belong to something else */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 
 #include "base/memory.h"

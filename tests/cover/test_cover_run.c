@@ -1,5 +1,6 @@
 /* tests/cover/test_cover_run.c - the driver: threads, shards, order, curves, gain, for every
  * criterion that is in the table */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 
 #include "base/memory.h"

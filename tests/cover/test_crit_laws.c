@@ -3,6 +3,7 @@
  * Merged shards are a serial run to the bit; what is saved comes back; the gain of a row is what
  * the value grows by; rows that are not finite change nothing; damaged files are refused.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "crit_helpers.h"
 
 #include "base/memory.h"

@@ -1,5 +1,6 @@
 /* tests/cover/test_crit_layers.c - worked examples of TKNC, TKNP, CC and NLC (CSM A.5 to A.7, A.11)
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "crit_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/cover/test_crit_neurons.c - worked examples of NC, KMNC, NBC and SNAC (CSM A.1 to A.4) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "crit_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/cover/test_crit_nomem.c - every allocation of a criterion may fail */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "crit_helpers.h"
 #include "failing_alloc.h"
 

@@ -1,4 +1,5 @@
 /* tests/cover/test_crit_paths.c - worked examples of NPC and CAC (CSM A.9, A.10) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/cover/test_crit_surprise.c - LSC, DSC, MDSC: buckets of surprise */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "crit_helpers.h"
 

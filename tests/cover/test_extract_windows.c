@@ -1,4 +1,5 @@
 /* tests/cover/test_extract_windows.c - `pre` channel means from the convolutions' inputs */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

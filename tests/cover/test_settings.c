@@ -1,4 +1,5 @@
 /* tests/cover/test_settings.c - settings of criteria, presets, and the table of criteria itself */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

@@ -1,5 +1,6 @@
 /* tests/cover/test_surprise.c - scores of surprise adequacy by hand: TV-A8 and the rules at its
  * edges */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "surprise_helpers.h"
 
 static void option_from_input(px_surprise_options *o)

@@ -1,4 +1,5 @@
 /* tests/cover/test_surprise_nomem.c - each allocation of a surprise model fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "surprise_helpers.h"
 
 #include "failing_alloc.h"

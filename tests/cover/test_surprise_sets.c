@@ -1,5 +1,6 @@
 /* tests/cover/test_surprise_sets.c - surprise adequacy on random sets: brute force, threads, ridges
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "surprise_helpers.h"
 
 /* By definition, in double. */

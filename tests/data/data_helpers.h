@@ -1,4 +1,5 @@
 /* tests/data/data_helpers.h - a folder of its own for every test, and files in it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_DATA_HELPERS_H
 #define TESTS_DATA_HELPERS_H
 

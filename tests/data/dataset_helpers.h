@@ -1,4 +1,5 @@
 /* tests/data/dataset_helpers.h - data sets opened, refused, and made of small pictures */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_DATASET_HELPERS_H
 #define TESTS_DATASET_HELPERS_H
 

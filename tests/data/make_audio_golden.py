@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Small recordings of every kind, and what numpy and scipy make of them: tests/data/golden/audio.
 
 Made with numpy 1.24, scipy 1.10 and libFLAC 1.4.2 of Debian 12. expected.npz holds

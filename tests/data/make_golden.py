@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Small pictures of every kind, and what PIL makes of them: tests/data/golden.
 
 Made with Pillow 9.4 and numpy 1.24 of Debian 12 (libjpeg-turbo 2.1.5). expected.npz holds for every

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_pictures.py - generated 32x32 pictures: class folders of PNGs, or shards as WebDataset writes them
 
     make_pictures.py FOLDER [--pictures N] [--classes C] [--per-shard N] [--layout folders|shards]

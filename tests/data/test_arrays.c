@@ -1,4 +1,5 @@
 /* tests/data/test_arrays.c - NPZ and NPY files as data sets: layouts, labels, targets */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/dataset_helpers.h"
 #include <internal/data.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* tests/data/test_audio.c - recordings and their features against numpy's, see
  * make_audio_golden.py; and damaged ones */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "data/data_helpers.h"
 #include <internal/audio.h>

@@ -1,4 +1,5 @@
 /* tests/data/test_classes.c - classes of data and of a network meet by name */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/class_map.h"
 #include "data/data_helpers.h"
 #include <internal/data.h>

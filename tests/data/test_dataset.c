@@ -1,4 +1,5 @@
 /* tests/data/test_dataset.c - CIFAR files, many threads, real data, through the front door */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/dataset_helpers.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* tests/data/test_digits.c - the procedural digits: fixed, distinct, told apart by a simple rule */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/data_helpers.h"
 #include <plexor/data.h>
 

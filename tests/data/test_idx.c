@@ -1,4 +1,5 @@
 /* tests/data/test_idx.c - IDX files: names, splits, labels, damage, the real ones */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/data_helpers.h"
 #include <internal/data.h>
 #include <internal/source.h>

@@ -1,4 +1,5 @@
 /* tests/data/test_image.c - pictures against PIL's, see make_golden.py; and damaged ones */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "data/data_helpers.h"
 #include <internal/image.h>

@@ -1,5 +1,6 @@
 /* tests/data/test_in_memory.c - arrays and functions of a program as data, and the names it gives
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include <internal/data.h>

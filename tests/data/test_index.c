@@ -1,4 +1,5 @@
 /* tests/data/test_index.c - indexes of class folders, and tar shards */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/dataset_helpers.h"
 
 #include <internal/data.h>

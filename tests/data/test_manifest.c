@@ -1,4 +1,5 @@
 /* tests/data/test_manifest.c - CSV manifests: fields, columns, labels, splits, paths */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/data_helpers.h"
 #include "data/manifest.h"
 #include <internal/picture.h>

@@ -1,4 +1,5 @@
 /* tests/data/test_noise.c - inputs without meaning */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

@@ -1,4 +1,5 @@
 /* tests/data/test_npy.c - .npy files against numpy's, and against damage */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/data_helpers.h"
 #include "data/npy.h"
 #include <plexor/data.h>

@@ -1,4 +1,5 @@
 /* tests/data/test_npz.c - .npz files: round trip, numpy, determinism, damage */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "data/data_helpers.h"
 #include "data/npz.h"

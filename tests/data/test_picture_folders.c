@@ -1,6 +1,7 @@
 /* tests/data/test_picture_folders.c - pictures in class folders and archives, through the front
  * door
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/dataset_helpers.h"
 #include <internal/data.h>
 

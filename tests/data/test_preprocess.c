@@ -1,4 +1,5 @@
 /* tests/data/test_preprocess.c - options beat metadata beat defaults; what a network gets to see */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/data_helpers.h"
 #include <internal/data.h>
 #include <internal/picture.h>

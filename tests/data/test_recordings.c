@@ -1,5 +1,6 @@
 /* tests/data/test_recordings.c - data sets of recordings: folders, manifests, names, rates, flaws
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "data/data_helpers.h"
 #include "failing_alloc.h"
 #include <internal/audio.h>

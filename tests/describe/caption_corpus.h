@@ -2,6 +2,7 @@
  *
  * Vectors have a number per colour and per thing, which is high where the unit has it, and noise.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_SEMANTICS_CAPTION_CORPUS_H
 #define TESTS_SEMANTICS_CAPTION_CORPUS_H
 

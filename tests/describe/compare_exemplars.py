@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Exemplars, levels and masks worked out again in PyTorch and numpy.
 
     compare_exemplars.py PLEXOR      prints TAP

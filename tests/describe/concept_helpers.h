@@ -1,4 +1,5 @@
 /* tests/describe/concept_helpers.h - data sets of bytes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_SEMANTICS_CONCEPT_HELPERS_H
 #define TESTS_SEMANTICS_CONCEPT_HELPERS_H
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes concepts_golden.h: attribute maps worked out again, in plain Python without any library.
 
 The formulas are those of docs/describe.md. Everything is double precision and as direct as it can

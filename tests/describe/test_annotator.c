@@ -1,5 +1,6 @@
 /* tests/describe/test_annotator.c - annotation vectors: the check of LGR C.15, and the
  * network's own maps pooled by hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_helpers.h"
 
 #include "base/memory.h"

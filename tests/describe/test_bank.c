@@ -1,4 +1,5 @@
 /* tests/describe/test_bank.c - banks: finding units, the verdict, files from strangers */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* tests/describe/test_beam.c - beams beside all phrases there are, and beside a plain search */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "describe/beam.h"

@@ -1,4 +1,5 @@
 /* tests/describe/test_caption_file.c - captioners in files: back as they were, or refused */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cmocka_all.h"

@@ -1,5 +1,6 @@
 /* tests/describe/test_caption_math.c - the numbers of LGR C.15: attention, LSTM, BLEU,
  * ranks */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "describe/beam.h"

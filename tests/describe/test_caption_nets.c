@@ -1,4 +1,5 @@
 /* tests/describe/test_caption_nets.c - both networks beside PyTorch's: losses, gradients, steps */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "describe/caption_course.h"

@@ -1,5 +1,6 @@
 /* tests/describe/test_captioner.c - captioners learn, keep their best, and are the same everywhere
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "describe/caption_corpus.h"

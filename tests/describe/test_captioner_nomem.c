@@ -1,4 +1,5 @@
 /* tests/describe/test_captioner_nomem.c - each allocation of a captioner fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "describe/caption_corpus.h"
 #include "failing_alloc.h"

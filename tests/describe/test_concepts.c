@@ -1,5 +1,6 @@
 /* tests/describe/test_concepts.c - attribute maps against plain Python, strokes worked by hand,
  * words in texts */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "concept_helpers.h"
 
 #include "base/memory.h"

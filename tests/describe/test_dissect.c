@@ -1,5 +1,6 @@
 /* tests/describe/test_dissect.c - overlaps of units with attributes, worked out again pixel by
  * pixel; the bank of measured labels; gates of banks made by hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "concept_helpers.h"
 
 #include "base/memory.h"

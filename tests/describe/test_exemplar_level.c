@@ -1,4 +1,5 @@
 /* tests/describe/test_exemplar_level.c - quantiles by radix and by histogram against sorting */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/describe/test_exemplars.c - exemplars against all values of all maps, sorted */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_helpers.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  *
  * Whatever fails says PX_E_NOMEM and leaves nothing behind (the leak checker watches).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_helpers.h"
 
 #include "failing_alloc.h"

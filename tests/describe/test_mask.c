@@ -1,4 +1,5 @@
 /* tests/describe/test_mask.c - masks and their resampling: the checks of LGR C.15 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/describe/test_milan.c - the MILANNOTATIONS layout out and in, and files that lie */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_helpers.h"
 
 #include "base/memory.h"

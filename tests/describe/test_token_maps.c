@@ -4,6 +4,7 @@
  * tokens_vit has 2 x 2 patches behind a class token, samples first; tokens_encoder the patches
  * alone, tokens first. Maps are compared with the layer's tensor, read token by token.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "concept_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/describe/test_virtual_units.c - virtual units: recipes, captions, splits, exemplars */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "concept_helpers.h"
 
 #include "base/memory.h"

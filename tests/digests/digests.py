@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """digests.py PLEXOR [--record FILE | --against FILE] [--only WORD|--each] [--threads LIST] [--ranks LIST] - what every command writes, as digests
 
 Runs a fixed list of commands with several numbers of threads, and of ranks of Open MPI's mpirun, and takes a digest of every file they write and of what

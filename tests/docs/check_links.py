@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_links.py TOP - links between pages lead to files, and to headings, that are there. Speaks TAP."""
 import glob
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_spec.py TOP - what code, tests and pages cite of docs/spec is there. Speaks TAP.
 
 A citation is `CSM` or `LGR` and sections, with commas, "and", "to" or a dash between them: LGR D.6, CSM A.5 to A.7, A.11, LGR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_words.py PLEXOR TOP - one word for one thing. Speaks TAP.
 
 docs/glossary.md has at most 25 words, those of `plexor list terms`, and what it retires does not come back: not into help and lists,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """follow_steps.py PAGE TOP PATH=OUT... - do to copies of files what a page says, for the build.
 
 A fenced block "c PATH" or "ts PATH" is all of a new file; of a C file that is there already it is a

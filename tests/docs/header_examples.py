@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """header_examples.py TOP - the examples at the head of headers call what there is, as it is: those of include/plexor
 what users have, those of include/internal that and what rooms have of each other. Speaks TAP.
 

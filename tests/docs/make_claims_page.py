@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_claims_page.py TOP [--write] - docs/studies/README.md and its chart, from the reports beside it
 
 The table and the chart are made of the reports' claims. What a user should take from them is written by hand, between the two;

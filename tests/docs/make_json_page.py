@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_json_page.py PLEXOR [PAGE] - docs/json.md, from what `plexor help --json` says of results
 
 Prints the page; with PAGE says in TAP whether it is the same. To write it anew:

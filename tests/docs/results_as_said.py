@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """results_as_said.py PLEXOR NET - what commands print with --json has the members that `plexor help --json` names
 
 Each member that is there is described, of that type, and each that is described is there unless it may be left out. Speaks TAP.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run_tutorial.py PLEXOR PAGE [NET] - runs a page's commands as they are written, in an empty folder.
 
 A fenced block "sh" is run by a shell, each in its turn in the same folder and with the same

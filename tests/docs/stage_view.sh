@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tests/docs/stage_view.sh WEB FOLDER VIEW MAIN - the view of docs/adding-a-stage.md holds its types in a copy of the page
 #
 # Speaks TAP. Needs Node and the packages of web/package-lock.json, where tests/report/browser fetched

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """swarm_picture.py FOLDER OUT.png - seeds, and below each the last example that a swarm made of it; says how many are wrong
 
 FOLDER is of `plexor export CAMPAIGN --split all --format npz,csv`, grey pictures, 8 bits. Ten seeds to a row, in their order.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """no_false_alarm.py PLEXOR [--all] [--keep FOLDER] - advice on preprocessing: none where it is right, the right one where it was
 forgotten.
 

@@ -1,4 +1,5 @@
 /* tests/doctor/test_calibrated.c - the loss that does not count confidence */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "doctor/doctor_internal.h"
 

@@ -1,4 +1,5 @@
 /* tests/doctor/test_spread.c - which inputs are looked at */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "doctor/doctor_internal.h"
 

@@ -1,4 +1,5 @@
 /* tests/engine/counting_executor.h - the executor of threads, counting what is asked of it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef COUNTING_EXECUTOR_H
 #define COUNTING_EXECUTOR_H
 

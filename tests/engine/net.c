@@ -1,4 +1,5 @@
 /* tests/engine/net.c - small networks made in memory */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net.h"
 
 #include <internal/model.h>

@@ -5,6 +5,7 @@
  *     int y = net_add(&n, "Conv", "pads=1,1,1,1", (net_in[]){{n.x}, {.weight = "16,3,3,3"}, {-1}});
  *     px_model *model = net_take(&n, y);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_ENGINE_NET_H
 #define TESTS_ENGINE_NET_H
 

@@ -1,5 +1,6 @@
 /* tests/engine/plan_helpers.h - plans and sessions of small networks, seeds and gradients by value
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_ENGINE_PLAN_HELPERS_H
 #define TESTS_ENGINE_PLAN_HELPERS_H
 

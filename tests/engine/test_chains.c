@@ -1,5 +1,6 @@
 /* tests/engine/test_chains.c - operators on elements that run as one unit, and activations that are
  * made up of several operators, behind convolutions and products and by themselves */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "unit_compare.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* tests/engine/test_conv_units.c - every kernel for convolutions against the plain C operators */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "unit_compare.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * Whatever fails says PX_E_NOMEM and leaves nothing behind (the leak checker watches); running a
  * session allocates nothing at all.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "failing_alloc.h"
 

@@ -3,6 +3,7 @@
  * A gate is a Mul by a further input: a plan with a gate and a network with such a node must agree,
  * in values, in the gradients by the factors and in those of the input.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_helpers.h"
 
 #include <internal/engine.h>

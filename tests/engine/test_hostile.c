@@ -4,6 +4,7 @@
  * values do; what is odd but legal gives the same numbers as the plain operators. Networks are made
  * in memory, so that the engine meets what the ONNX reader might have refused before.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_helpers.h"
 
 #include <internal/engine.h>

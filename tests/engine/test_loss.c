@@ -1,4 +1,5 @@
 /* tests/engine/test_loss.c - cross-entropy where float32 is hard on it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

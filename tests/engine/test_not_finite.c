@@ -5,6 +5,7 @@
  * with plain and with fast kernels, with every value kept and with the outputs alone, so that all
  * that can be fused is. What is finite must not depend on neighbours that are not, to the bit.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

@@ -1,4 +1,5 @@
 /* tests/engine/test_pass.c - the one way through a network: views, order, streams, clean ends */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_helpers.h"
 
 #include <internal/pass.h>

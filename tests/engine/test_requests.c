@@ -4,6 +4,7 @@
  * two layers' seeds in one backward pass give the sum of two passes. A restart at an inner value
  * gives what the full run gives.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_helpers.h"
 
 #include <internal/engine.h>

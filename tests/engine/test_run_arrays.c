@@ -2,6 +2,7 @@
  *
  * Also what ThreadSanitizer is run on: plans are shared by threads, sessions are not.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_helpers.h"
 
 #include <plexor/system.h>

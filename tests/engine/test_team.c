@@ -4,6 +4,7 @@
  * which has an implementation of its own and is checked by finite differences elsewhere: the same
  * network with further outputs at each normalisation, the whole batch in one session.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "counting_executor.h"
 #include "plan_helpers.h"
 

@@ -1,4 +1,5 @@
 /* tests/engine/test_units.c - every other fast kernel against the plain C operators */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_helpers.h"
 #include "unit_compare.h"
 

@@ -1,4 +1,5 @@
 /* tests/engine/unit_compare.c - fast kernels against the plain C operators, case by case */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "unit_compare.h"
 
 #include <internal/engine.h>

@@ -5,6 +5,7 @@
  * the bit whatever the micro-batch. Shapes are drawn at random, so that strips, tails and borders
  * of every kernel are met.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_UNIT_COMPARE_H
 #define TESTS_UNIT_COMPARE_H
 

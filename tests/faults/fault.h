@@ -4,6 +4,7 @@
  * FAULT_KILL=1 the process is killed there instead. FAULT_LOG names a file that gets the number of
  * calls.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_FAULT_H
 #define TESTS_FAULT_H
 

@@ -6,6 +6,7 @@
  * are those of fault.h. Only regular files are counted where a descriptor is given: a terminal or a
  * pipe is none of the program's results.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fault.h"
 
 #include <dlfcn.h>

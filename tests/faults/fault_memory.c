@@ -5,6 +5,7 @@
  * Allocations are counted that are asked for by the program, libplexor and SQLite: those of other
  * libraries are not plexor's to survive. The variables are those of fault.h.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fault.h"
 
 #include <errno.h>

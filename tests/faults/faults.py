@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """faults.py PLEXOR CALLS.so MEMORY.so [--all] [NAME...] - commands that write, with one system call or allocation failing.
 
 Each command runs twice undisturbed, to count its calls and to see what it writes, and then again and again with the n-th call failing, or killed there. Whatever

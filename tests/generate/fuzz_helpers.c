@@ -1,4 +1,5 @@
 /* tests/generate/fuzz_helpers.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz_helpers.h"
 
 #include <internal/bank.h>

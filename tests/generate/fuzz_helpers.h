@@ -1,4 +1,5 @@
 /* tests/generate/fuzz_helpers.h - campaigns on the procedural digits */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_GENERATE_FUZZ_HELPERS_H
 #define TESTS_GENERATE_FUZZ_HELPERS_H
 

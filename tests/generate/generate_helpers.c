@@ -1,4 +1,5 @@
 /* tests/generate/generate_helpers.c - networks, data and lists of neurons for the tests here */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_helpers.h"
 
 #include <ftw.h>

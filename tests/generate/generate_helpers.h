@@ -1,4 +1,5 @@
 /* tests/generate/generate_helpers.h - networks, data and lists of neurons for the tests here */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_GENERATE_HELPERS_H
 #define TESTS_GENERATE_HELPERS_H
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes tests/generate/models/rival.onnx and ascent_golden.npz (Debian: python3-onnx python3-torch).
 
 rival.onnx has the architecture of raise.onnx (make_golden.py) and other weights and preprocessing. ascent_golden.npz

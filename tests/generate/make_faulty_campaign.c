@@ -1,5 +1,6 @@
 /* tests/generate/make_faulty_campaign.c - make_faulty_campaign FOLDER SEEDS TRIES: of the network
  * in tests/cli/models */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "minimize_helpers.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes tests/generate/models/raise.onnx and raise.npz (Debian: python3-onnx python3-torch).
 
 raise.onnx is a small convolutional network that takes 8-bit pictures with its own scale, mean and std. raise.npz is a

@@ -1,4 +1,5 @@
 /* tests/generate/minimize_helpers.c - a campaign with real faults, made without a fuzzer */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "minimize_helpers.h"
 
 #include <internal/mutate.h>

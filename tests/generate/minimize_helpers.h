@@ -1,4 +1,5 @@
 /* tests/generate/minimize_helpers.h - a campaign with real faults, made without a fuzzer */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_MINIMIZE_HELPERS_H
 #define TESTS_MINIMIZE_HELPERS_H
 

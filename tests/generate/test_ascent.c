@@ -1,5 +1,6 @@
 /* tests/generate/test_ascent.c - one step of each gradient engine against PyTorch (make_ascent.py)
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_helpers.h"
 
 #include "base/memory.h"

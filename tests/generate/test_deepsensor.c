@@ -1,4 +1,5 @@
 /* tests/generate/test_deepsensor.c - swarms on the procedural digits, from seeds to counts */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "fuzz_helpers.h"
 

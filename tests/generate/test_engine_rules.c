@@ -1,6 +1,7 @@
 /* tests/generate/test_engine_rules.c - worked examples of what gradient engines are made of: the
  * checks of LGR D.9 to D.11, and hand-made ones
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_helpers.h"
 
 #include "base/memory.h"

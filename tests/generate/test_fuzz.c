@@ -1,4 +1,5 @@
 /* tests/generate/test_fuzz.c - campaigns: the same content always, and what is in them holds */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "fuzz_helpers.h"
 

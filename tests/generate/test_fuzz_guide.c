@@ -1,5 +1,6 @@
 /* tests/generate/test_fuzz_guide.c - the guide that a campaign makes itself, pairs by paths, replay
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "fuzz_helpers.h"
 

@@ -4,6 +4,7 @@
  * committed before is there and can be gone on with. PLEXOR_EVERY=1 for each allocation; else the
  * steps get longer.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "fuzz_helpers.h"
 

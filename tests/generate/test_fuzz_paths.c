@@ -1,4 +1,5 @@
 /* tests/generate/test_fuzz_paths.c - --guide nsgen: what is kept is on another path, and why */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "fuzz_helpers.h"
 

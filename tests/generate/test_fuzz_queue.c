@@ -1,4 +1,5 @@
 /* tests/generate/test_fuzz_queue.c - which entry comes next: the checks of LGR D.3 and D.5 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/fuzz_energy.h"
 
 #include "cmocka_all.h"

@@ -1,6 +1,7 @@
 /* tests/generate/test_gradient_engines.c - deepxplore, dlfuzz and adapt from seeds to replay, on a
  * small network for the procedural digits
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/generate/test_minimize.c - few inputs that cover as much; faults that differ less */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "minimize_helpers.h"
 
 #include <internal/store.h>

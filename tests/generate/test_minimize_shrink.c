@@ -1,4 +1,5 @@
 /* tests/generate/test_minimize_shrink.c - one fault on its way back, with oracles that are known */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/minimize_shrink.h"
 #include "generate_helpers.h"
 

@@ -1,4 +1,5 @@
 /* tests/generate/test_pairs.c - originals and what became of them, read back from the campaign */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_helpers.h"
 
 #include <internal/pairs.h>

@@ -1,4 +1,5 @@
 /* tests/generate/test_swarm.c - places and bests of a swarm: LGR B.5 and the check of B.11 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

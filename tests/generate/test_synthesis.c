@@ -1,5 +1,6 @@
 /* tests/generate/test_synthesis.c - the example of LGR A.11, gradients beside PyTorch's, batches
  * and threads, and inputs and networks that cannot be used */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_helpers.h"
 
 #include "base/memory.h"

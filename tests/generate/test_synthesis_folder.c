@@ -1,5 +1,6 @@
 /* tests/generate/test_synthesis_folder.c - what lies in the folder, and that it is whole or not
  * there */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_helpers.h"
 
 #include <dirent.h>

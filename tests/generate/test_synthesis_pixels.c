@@ -1,4 +1,5 @@
 /* tests/generate/test_synthesis_pixels.c - steps, bounds, rounding, distances, worked by hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/graph/graph_helpers.h - small graphs for tests of the builder and of weights */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_GRAPH_HELPERS_H
 #define TESTS_GRAPH_HELPERS_H
 

@@ -1,4 +1,5 @@
 /* tests/graph/test_builder.c - graphs made step by step, copies, and what a builder refuses */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/graph.h>
 #include <internal/rng.h>
 #include <plexor/engine.h>

@@ -1,4 +1,5 @@
 /* tests/graph/test_graph.c - names, attributes, cuts, restarts, parameter counts */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx/corpus.h"
 #include <internal/names.h>
 #include <internal/reach.h>

@@ -1,4 +1,5 @@
 /* tests/graph/test_graph_nomem.c - each allocation of a builder and of weights fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "failing_alloc.h"
 #include "graph/graph_helpers.h"
 #include "onnx/corpus.h"

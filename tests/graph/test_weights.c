@@ -1,4 +1,5 @@
 /* tests/graph/test_weights.c - which numbers are weights, and what becomes of them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/weights.h>
 #include <plexor/onnx.h>
 

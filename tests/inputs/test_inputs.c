@@ -2,6 +2,7 @@
  *
  * train_models.py made models/ and golden.npz.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains and exports the networks that the tests of texts, several inputs and regression use, and what PyTorch says of them.
 
     tests/inputs/train_models.py FOLDER [--size small|large]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """abi.py LIBRARY TOP [--write] - the stable door is as it was: its functions and the layout of its structs. Speaks TAP.
 
 The door is what programs built with an older plexor go on using: <plexor/call.h>, <plexor/in_memory.h> and what they

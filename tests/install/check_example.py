@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_example.py EXAMPLE TOP - the example of docs/api.md says what the page says. Speaks TAP."""
 import re
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_install.py TOP BUILD - `make install` into an empty folder: is everything there, does it work?
 
 Nothing outside the folder is touched. The example is built as its first lines say, with pkg-config
@@ -96,7 +97,8 @@ def check_examples(tree):
     for name, (words, wanted) in EXAMPLES.items():
         source, program = f"{TOP}/examples/{name}.c", f"{tree.root}/{name}"
         with open(source, encoding="utf-8") as file:
-            assert len(file.readlines()) <= 60, f"{source} has more than 60 lines"
+            lines = [line for line in file if "SPDX-License-Identifier" not in line]
+            assert len(lines) <= 60, f"{source} has more than 60 lines"
         for compiler in (["cc", "-std=c17"], ["c++", "-std=c++17", "-x", "c++"]):
             run(*compiler, "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
             said = run(program, *words, env=tree.environment, cwd=tree.root)

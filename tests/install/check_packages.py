@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_packages.py TOP BUILD - the Python module as people install it: by pip without a network, and by apt. Speaks TAP.
 
 The wheel is made of BUILD and installed into a fresh virtual environment; then, for each folder in PLEXOR_ROOTS, in a

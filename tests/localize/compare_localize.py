@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Hit spectra, scores and rankings of real networks on real data, worked out again in numpy.
 
     compare_localize.py PLEXOR [--quick]        prints TAP

@@ -1,4 +1,5 @@
 /* tests/localize/localize_helpers.c - spectra made by hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/localize/localize_helpers.h - spectra made by hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_LOCALIZE_HELPERS_H
 #define TESTS_LOCALIZE_HELPERS_H
 

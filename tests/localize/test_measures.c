@@ -1,5 +1,6 @@
 /* tests/localize/test_measures.c - the 19 measures: the example of LGR A.11 and the
  * rules for zeros (LGR A.3) */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize_helpers.h"
 
 #include "base/memory.h"

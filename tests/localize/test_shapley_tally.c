@@ -1,5 +1,6 @@
 /* tests/localize/test_shapley_tally.c - values over many inputs: what is left out, means, hits,
  * rankings */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "attribute/shapley_helpers.h"
 #include "engine/plan_helpers.h"
 

@@ -1,4 +1,5 @@
 /* tests/localize/test_spectrum.c - counting hits: threshold, threads, shards, files, refusals */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/localize/test_suspicious.c - rankings: order, ties, classes without one, comparisons */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize_helpers.h"
 
 #include "base/memory.h"

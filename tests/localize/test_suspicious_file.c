@@ -1,5 +1,6 @@
 /* tests/localize/test_suspicious_file.c - suspicious.csv: there and back, and whatever else a file
  * may hold */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize_helpers.h"
 
 #include "base/memory.h"

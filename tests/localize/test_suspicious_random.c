@@ -1,4 +1,5 @@
 /* tests/localize/test_suspicious_random.c - random neurons: layers, exclusion, seeds */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "localize_helpers.h"
 
 #include "base/memory.h"

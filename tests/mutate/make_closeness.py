@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes closeness_golden.h: similarity and inside by NumPy and SciPy, of pictures that the test makes by the same arithmetic.
 
 Maps are written down here from docs/mutate.md, not taken from the library: (x, y) of the result to (x, y) of the picture.

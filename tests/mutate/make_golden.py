@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Golden values for tests/mutate/test_mutation_golden.c: mutants by an independent numpy implementation.
 
     /usr/bin/python3 tests/mutate/make_golden.py > tests/mutate/mutation_golden.h

@@ -1,4 +1,5 @@
 /* tests/mutate/mutate_helpers.h - pictures and texts for tests of mutations */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_MUTATE_HELPERS_H
 #define TESTS_MUTATE_HELPERS_H
 

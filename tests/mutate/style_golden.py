@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Golden values for tests/mutate/test_style.c: generated styles and style mutants by an independent numpy implementation.
 
     /usr/bin/python3 tests/mutate/style_golden.py > tests/mutate/style_golden.h

@@ -4,6 +4,7 @@
  * the way between three that are drawn, and grain is added. plexor has their statistics only, in
  * style_table.c, which is made from these.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "style_textures.h"
 
 #include "mutate/plain_math.h"

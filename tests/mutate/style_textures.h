@@ -1,4 +1,5 @@
 /* tests/mutate/style_textures.h - the generated style pictures, of which plexor has statistics */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_STYLE_TEXTURES_H
 #define TESTS_STYLE_TEXTURES_H
 

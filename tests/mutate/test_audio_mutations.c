@@ -1,4 +1,5 @@
 /* tests/mutate/test_audio_mutations.c - mutations of recordings, worked by hand; sets of mutants */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include <internal/audio.h>

@@ -1,4 +1,5 @@
 /* tests/mutate/test_closeness.c - how near a changed input still is to its original */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "mutate_helpers.h"
 

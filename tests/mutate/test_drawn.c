@@ -1,4 +1,5 @@
 /* tests/mutate/test_drawn.c - sets, drawing, texts, and what holds for every mutation */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "failing_alloc.h"
 #include "mutate/plain_math.h"

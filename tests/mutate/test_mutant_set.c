@@ -1,4 +1,5 @@
 /* tests/mutate/test_mutant_set.c - data sets of mutants */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "failing_alloc.h"
 #include "mutate_helpers.h"

@@ -1,4 +1,5 @@
 /* tests/mutate/test_mutants.c - mutants as figures and files, against a data set of mutants */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include <internal/mutants.h>

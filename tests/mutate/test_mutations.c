@@ -1,4 +1,5 @@
 /* tests/mutate/test_mutations.c - worked examples of every mutation */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "mutate/filters.h"
 #include "mutate/warp.h"

@@ -2,6 +2,7 @@
  *
  * `test_style table` prints src/mutate/style_table.c.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "failing_alloc.h"
 #include "mutate/style.h"

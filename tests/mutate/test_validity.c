@@ -1,4 +1,5 @@
 /* tests/mutate/test_validity.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "mutate_helpers.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What plexor saves, as ONNX's own checker and reader see it: check_saved.py RESAVE CORPUS"""
 import importlib.util
 import os

@@ -1,4 +1,5 @@
 /* tests/onnx/corpus.h - models of fuzz/corpus/onnx for tests; CORPUS comes from the build */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_ONNX_CORPUS_H
 #define TESTS_ONNX_CORPUS_H
 

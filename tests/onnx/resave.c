@@ -1,4 +1,5 @@
 /* tests/onnx/resave.c - resave FROM TO: loads a model and saves it, for check_saved.py */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <plexor/onnx.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 /* tests/onnx/test_damage.c - files cut off, bits flipped, sizes that lie: one message, no harm */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "onnx/corpus.h"

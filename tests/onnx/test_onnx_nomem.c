@@ -1,4 +1,5 @@
 /* tests/onnx/test_onnx_nomem.c - each allocation of a load or save fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "failing_alloc.h"

@@ -1,4 +1,5 @@
 /* tests/onnx/test_reader.c - what every file of the corpus gives, to the value */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "onnx/corpus.h"
 #include "onnx/external.h"

@@ -1,4 +1,5 @@
 /* tests/onnx/test_writer.c - what is saved reads back as the same graph, in the same bytes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "onnx/corpus.h"

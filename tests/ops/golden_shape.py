@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes golden_shape.h: shape operators' results according to numpy and PyTorch.
 
     /usr/bin/python3 tests/ops/golden_shape.py > tests/ops/golden_shape.h

@@ -2,6 +2,7 @@
  *
  * Values stay away from kinks and ends of domains, where differences mean nothing.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clang-format off */
 #define X_(SHAPE) {.shape = SHAPE}
 #define GAP_(SHAPE, GAP) {.shape = SHAPE, .gap = GAP}

@@ -3,6 +3,7 @@
  * One line per row and a comma after each. Maxima get distinct values, so that no step of the
  * differences changes the winner; norms stay away from 0.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clang-format off */
 #define NN_(SHAPE) {.shape = SHAPE}
 #define NN_DISTINCT_(SHAPE) {.shape = SHAPE, .distinct = true}

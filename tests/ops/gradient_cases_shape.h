@@ -4,6 +4,7 @@
  *     {.type = "Transpose", .opset = 13, .attrs = "perm=[1,0]", .in = {{.shape = "2,3"}}},
  * Values stay away from kinks: ties of a maximum, cell borders of a grid.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clang-format off */
 #define S_(SHAPE) {.shape = SHAPE}
 #define POSITIVE_(SHAPE) {.shape = SHAPE, .low = 0.2, .high = 2}

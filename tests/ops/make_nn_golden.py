@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes nn_golden.h: neural-network operators as PyTorch computes them.
 
 ONNX's node tests leave gaps: groups with dilations, 3-d transposed convolution, ceil_mode with

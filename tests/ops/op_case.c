@@ -1,4 +1,5 @@
 /* tests/ops/op_case.c - see op_case.h */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "op_case.h"
 
 #include "base/memory.h"

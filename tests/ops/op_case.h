@@ -12,6 +12,7 @@
  * operator may use is allocated to the byte and full of NaN, so that sanitizers and comparisons
  * notice whatever it should not read or forgot to write.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_OPS_OP_CASE_H
 #define TESTS_OPS_OP_CASE_H
 

@@ -4,6 +4,7 @@
  * w; for each float input that is no constant, dL/dx from backward() is compared with (L(x + h) -
  * L(x - h)) / 2h, whose own error is about h^2 + eps / h = 1e-10.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "op_case.h"
 
 #include "base/memory.h"

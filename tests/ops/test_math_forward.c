@@ -3,6 +3,7 @@
  *
  * Ordinary values are the business of ONNX's node tests.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "op_case.h"
 
 #include "base/memory.h"

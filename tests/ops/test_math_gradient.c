@@ -1,6 +1,7 @@
 /* tests/ops/test_math_gradient.c - backward() where differences say nothing: at kinks, at ties,
  * through rounding
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "op_case.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Runs the gradient cases again, in float: once as they are, once with axes stored in another order
  * (`permute`), once with the output in input 0's memory (`inplace`). Results must agree.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "op_case.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * Every row is refused by setup(), or by forward() where only values can tell, with the right
  * status and a message that names the node; nothing is read or written out of bounds on the way.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "op_case.h"
 
 #include "base/memory.h"

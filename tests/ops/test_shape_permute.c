@@ -4,6 +4,7 @@
  * perm[i], forward() and backward() do the same. So a permuted run must equal the plain run with
  * its tensors transposed, to the last bits of a sum.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "op_case.h"
 

@@ -3,6 +3,7 @@
  * ONNX's node tests cover the usual; here are old opsets, corners and hostile nodes. golden_shape.h
  * comes from numpy and PyTorch, the rest is worked by hand.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "op_case.h"
 

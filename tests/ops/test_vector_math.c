@@ -1,4 +1,5 @@
 /* tests/ops/test_vector_math.c - vectorised exp, tanh and erf against libm in double */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/vector_math.h"
 #include "cmocka_all.h"
 

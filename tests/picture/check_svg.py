@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_svg.py GALLERY - the charts of gallery.c, read again by a strict XML parser.
 
 The same bytes twice; well-formed; nothing outside the canvas and nothing from outside the file; a curve's points, read

@@ -3,6 +3,7 @@
  *
  *     gallery FOLDER [SPEC]        the sheet shows the first inputs of SPEC; default: digits
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/picture.h>
 #include <internal/rng.h>
 #include <plexor/data.h>

@@ -1,4 +1,5 @@
 /* tests/picture/picture_helpers.h - looking at pictures */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_PICTURE_HELPERS_H
 #define TESTS_PICTURE_HELPERS_H
 

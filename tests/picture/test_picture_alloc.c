@@ -1,5 +1,6 @@
 /* tests/picture/test_picture_alloc.c - every allocation fails in turn: an error, no leak, no crash
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "failing_alloc.h"
 

@@ -1,4 +1,5 @@
 /* tests/picture/test_plot.c - charts: where things are, what is left out, what is refused */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture_helpers.h"
 
 #include <dirent.h>

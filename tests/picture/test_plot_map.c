@@ -1,4 +1,5 @@
 /* tests/picture/test_plot_map.c - maps: one scale both ways, colours and marks, the key */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture_helpers.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* tests/picture/test_plot_scale.c - ranges, ticks, and how numbers are written */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "picture/plot_scale.h"
 

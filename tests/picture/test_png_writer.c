@@ -1,4 +1,5 @@
 /* tests/picture/test_png_writer.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include <internal/picture.h>
 

@@ -1,4 +1,5 @@
 /* tests/picture/test_raster.c - how much ink goes where; the font */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "picture/raster.h"
 #include "picture/stroke_font.h"

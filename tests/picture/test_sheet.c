@@ -1,4 +1,5 @@
 /* tests/picture/test_sheet.c - contact sheets */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "picture_helpers.h"
 
 static px_error err;

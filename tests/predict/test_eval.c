@@ -1,4 +1,5 @@
 /* tests/predict/test_eval.c - figures of an evaluation against counts made by plain loops */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/predict/test_predict.c - predictions against the interpreter, once and again and again */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_helpers.h"
 
 #include "cmocka_all.h"

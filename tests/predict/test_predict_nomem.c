@@ -1,4 +1,5 @@
 /* tests/predict/test_predict_nomem.c - each allocation of a prediction and its evaluation fails */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover/cover_helpers.h"
 #include "failing_alloc.h"
 

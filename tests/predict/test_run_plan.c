@@ -1,4 +1,5 @@
 /* tests/predict/test_run_plan.c - what follows from two short runs, worked by hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include <internal/run_plan.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes models/folded_*.onnx, as PyTorch exports them, and folded.npz: what PyTorch's hooks see.
 
     /usr/bin/python3 make_folded.py        (python3-torch, python3-onnx; 1.13 and 1.12)

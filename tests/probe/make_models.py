@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the small networks in models/ that test_layers.c reads.
 
     /usr/bin/python3 make_models.py        (python3-onnx)

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes models/tokens_*.onnx, transformers as PyTorch exports them, and tokens.npz: what its hooks see.
 
     /usr/bin/python3 make_tokens.py        (python3-torchvision, python3-onnx; 0.14 and 1.12)

@@ -1,4 +1,5 @@
 /* tests/probe/probe_helpers.c - models and probes for the tests of this room */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_helpers.h"
 
 #include <internal/probe.h>

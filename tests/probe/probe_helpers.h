@@ -1,4 +1,5 @@
 /* tests/probe/probe_helpers.h - models and probes for the tests of this room */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TEST_PROBE_HELPERS_H
 #define TEST_PROBE_HELPERS_H
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Rows of a batch are rows alone, on every layer of thirteen architectures: rows_alone.py PLEXOR
 
 torchvision's networks in small forms with random weights, exported by PyTorch; TAP. Without PyTorch

@@ -1,4 +1,5 @@
 /* tests/probe/test_layer_select.c - the texts of --layers, --tap, --neurons and LAYER:INDEX */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_helpers.h"
 
 #include <plexor/text.h>

@@ -1,4 +1,5 @@
 /* tests/probe/test_layers.c - which layers a network has */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_helpers.h"
 
 #include <plexor/text.h>

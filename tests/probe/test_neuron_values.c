@@ -1,4 +1,5 @@
 /* tests/probe/test_neuron_values.c - views of given tensors: test vectors, layouts, NaN */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_helpers.h"
 
 #include "probe/neuron_values.h"

@@ -1,4 +1,5 @@
 /* tests/probe/test_probe_run.c - traces and neuron gradients of networks that run */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_helpers.h"
 
 #include "base/memory.h"

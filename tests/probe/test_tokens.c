@@ -1,4 +1,5 @@
 /* tests/probe/test_tokens.c - neurons of transformers, against PyTorch's hooks */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_helpers.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the module's tests share."""
 import os
 import subprocess

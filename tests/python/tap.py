@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tap.py FILE LIBRARY TOP - runs the unittest cases of a file on the module in TOP/python. Speaks TAP.
 
 What a machine does not have is said: without NumPy all are skipped, a case that needs more skips itself.

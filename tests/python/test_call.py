@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls: errors, progress, remarks, Ctrl-C, memory, threads, forks."""
 import ctypes
 import gc

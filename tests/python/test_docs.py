@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/python.md: what its examples say happens. And types, as editors and mypy are told of them."""
 import ast
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What functions return is what the command line prints with --json, command by command."""
 import json
 import os

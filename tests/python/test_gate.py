@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gates: in pytest, as scorers, at the end of an epoch."""
 import json
 import os

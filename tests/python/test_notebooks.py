@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The notebooks under examples/notebooks: run cell by cell, as they are kept, and as pages."""
 import glob
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Criteria, selectors and mutations written in Python, and the laws that such parts keep."""
 import ctypes
 import os

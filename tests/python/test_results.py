@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results as objects: attributes, frames, arrays, HTML, pictures."""
 import gc
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """from_torch(): predictions are PyTorch's."""
 import unittest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of ranks have in common: running commands, and comparing what they leave."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """hosts.py PLEXOR - ranks on three hosts, which are network namespaces of this machine
 
 Each has an address of its own behind a bridge, and processes of one reach another over TCP alone.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kills.py PLEXOR [KILLS] - ranks that are killed, again and again, and what others make of the rest
 
 Of each command, a run is begun by some ranks, one of which is killed at a random moment; another number

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ranks.py PLEXOR - what happens around the work of ranks: how they find each other, and how they fail
 
 What they compute is compared by digests.py --ranks. Needs mpirun of Open MPI. Speaks TAP.

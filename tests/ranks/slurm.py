@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """slurm.py PLEXOR - ranks that srun starts, in a Slurm of this machine alone
 
 munged, slurmctld and one slurmd are started with files of their own in an empty folder, and stopped

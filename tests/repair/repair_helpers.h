@@ -1,4 +1,5 @@
 /* tests/repair/repair_helpers.h - parts of the procedural digits */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_REPAIR_HELPERS_H
 #define TESTS_REPAIR_HELPERS_H
 

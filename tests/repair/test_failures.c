@@ -1,4 +1,5 @@
 /* tests/repair/test_failures.c - mutants that a network gets wrong, against the plain definition */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repair_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/repair/test_hold_out.c - which inputs are trained on, and which are held back */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repair_helpers.h"
 
 #include "base/memory.h"

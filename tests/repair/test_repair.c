@@ -1,4 +1,5 @@
 /* tests/repair/test_repair.c - repairs of small networks on the procedural digits */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repair_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_page.py - the committed page was built from the sources beside it. Speaks TAP.
 
 The built page names the identity of its sources (web/build/sources.ts computes it when it is built); this is the same

@@ -1,4 +1,5 @@
 /* tests/report/make_page.c - make_page DATA.json REPORT.html: a report from an object in a file */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
 #include <internal/report.h>

@@ -1,4 +1,5 @@
 /* tests/report/test_report.c - the object inside the page: nothing in it can end its block */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "report/page.h"
 

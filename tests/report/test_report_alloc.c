@@ -1,4 +1,5 @@
 /* tests/report/test_report_alloc.c - a report when memory runs out */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "failing_alloc.h"
 
 #include <internal/report.h>

@@ -1,4 +1,5 @@
 /* tests/report/test_sprites.c - thumbnails: sizes, places, equal ones */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/base64.h"
 #include "cmocka_all.h"
 #include <internal/image.h>

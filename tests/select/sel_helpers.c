@@ -1,4 +1,5 @@
 /* tests/select/sel_helpers.c - selectors on rows that a test writes down */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sel_helpers.h"
 
 #include "base/memory.h"

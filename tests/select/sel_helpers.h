@@ -4,6 +4,7 @@
  *     sel_run(&s, &rows, scores, order, &err);
  *     sel_done(&s);
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_SELECT_HELPERS_H
 #define TESTS_SELECT_HELPERS_H
 

@@ -1,4 +1,5 @@
 /* tests/select/test_ats_lines.c - ATS: CSM TV-B9, and unions beside a row of flags */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "select/ats_lines.h"

@@ -1,4 +1,5 @@
 /* tests/select/test_baselines.c - selectors on rows that are written down */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sel_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/select/test_fault_curve.c - TV-D1, edges, and what cannot be */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

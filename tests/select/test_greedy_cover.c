@@ -1,4 +1,5 @@
 /* tests/select/test_greedy_cover.c - orders by coverage: by hand, and beside plain greedy */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "select/greedy_cover.h"

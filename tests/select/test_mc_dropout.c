@@ -1,4 +1,5 @@
 /* tests/select/test_mc_dropout.c - where passes begin to differ, and what they say */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 
 #include "base/memory.h"

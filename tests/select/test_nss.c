@@ -1,4 +1,5 @@
 /* tests/select/test_nss.c - NSS: the paper's example, and its passes beside plain loops */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/select/test_prima.c - features (TV-B6), changed pictures, and the selector as a whole */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 #include "engine/net.h"
 

@@ -1,5 +1,6 @@
 /* tests/select/test_prima_models.c - changed networks: which weights, what it does, and features
  * of a pass beside those of networks that were really made */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 #include "engine/net.h"
 

@@ -1,5 +1,6 @@
 /* tests/select/test_prima_nomem.c - each allocation of PRIMA, its ranker, the statistics and the
  * fault curve fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 #include "failing_alloc.h"
 

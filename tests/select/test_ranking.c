@@ -1,4 +1,5 @@
 /* tests/select/test_ranking.c - orders, the best so far, and turns over classes */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

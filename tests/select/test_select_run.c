@@ -1,4 +1,5 @@
 /* tests/select/test_select_run.c - the driver, with every selector in the table */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 
 #include "base/memory.h"

@@ -1,5 +1,6 @@
 /* tests/select/test_softmax_scores.c - scores from probabilities and votes, by CSM TV-B7, TV-B8
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "select/softmax_scores.h"

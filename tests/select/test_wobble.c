@@ -1,5 +1,6 @@
 /* tests/select/test_wobble.c - moved pictures, doubt about a class, and the selector beside a loop
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cover_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares every statistic with scipy's on 200 random cases.
 
     compare_scipy.py STATS_CASES    prints TAP; skips where scipy is absent

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes boosted_trees_golden.h: scikit-learn's histogram boosting on the same rows.
 
 Values are made as in make_tests.py; test_boosted_trees.c makes the same rows. On the coarse grid

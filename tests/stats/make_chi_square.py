@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes chi_square_golden.h: survival and critical values by scipy."""
 import os
 from scipy import stats

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes mcnemar_golden.h: McNemar's test by scipy, the reference for tests/stats/test_mcnemar.c."""
 from scipy.stats import binomtest, chi2
 

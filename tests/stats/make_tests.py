@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes correlation_golden.h and mann_whitney_golden.h: scipy's figures for the same values.
 
 Values are made by value(): the tests make them by the same arithmetic.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes tsne_golden.h: scikit-learn's affinities, divergences and trustworthiness of the same points.
 
     tests/stats/make_tsne.py > tests/stats/tsne_golden.h

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes umap_golden.h: UMAP of a few points by numpy and scipy, step by step.
 
     tests/stats/make_umap.py > tests/stats/umap_golden.h

@@ -3,6 +3,7 @@
  * A case is one line: NAME ALTERNATIVE NORMAL N1 N2, then N1 + N2 numbers. The answer is one line
  * of numbers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/stats.h>
 #include <math.h>
 #include <stdio.h>

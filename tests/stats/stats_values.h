@@ -1,4 +1,5 @@
 /* tests/stats/stats_values.h - the values that make_tests.py gives to scipy */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_STATS_VALUES_H
 #define TESTS_STATS_VALUES_H
 

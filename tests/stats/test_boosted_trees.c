@@ -1,5 +1,6 @@
 /* tests/stats/test_boosted_trees.c - by hand, against scikit-learn, and for any number of threads
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

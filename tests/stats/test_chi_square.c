@@ -1,4 +1,5 @@
 /* tests/stats/test_chi_square.c - against scipy (make_chi_square.py) and TV-A10 */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/stats/test_cluster.c - products, factors, k-means, silhouettes and mixtures */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "stats/mixture.h"

@@ -1,4 +1,5 @@
 /* tests/stats/test_correlation.c - correlations, Student's tail and kappa: scipy, TV-D8, TV-B1b */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/stats/test_mann_whitney.c - against scipy, the vectors of CSM TV-D8 and by counting */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

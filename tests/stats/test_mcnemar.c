@@ -1,4 +1,5 @@
 /* tests/stats/test_mcnemar.c - McNemar's test against scipy */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/stats/test_quantile.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

@@ -1,5 +1,6 @@
 /* tests/stats/test_tsne.c - t-SNE: by hand, against scikit-learn, against differences, any threads
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "stats/exp_log.h"

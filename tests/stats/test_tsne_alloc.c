@@ -1,4 +1,5 @@
 /* tests/stats/test_tsne_alloc.c - every allocation fails in turn: an error, no leak, no crash */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "failing_alloc.h"
 

@@ -1,4 +1,5 @@
 /* tests/stats/test_umap.c - UMAP: against a second implementation, any threads, odd points */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "stats/umap_internal.h"

@@ -1,4 +1,5 @@
 /* tests/stats/test_weibull.c - the vectors of LGR E.8 and CSM TV-D6, edges, Kolmogorov's tail */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/stats/test_wilcoxon.c - by counting all signs; ties, zeros, and A12 by its definition */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

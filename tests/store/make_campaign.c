@@ -1,4 +1,5 @@
 /* tests/store/make_campaign.c - make_campaign FOLDER COUNT: a campaign without a network */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store_helpers.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* tests/store/store_helpers.c */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store_helpers.h"
 
 #include <internal/mutate.h>

@@ -1,4 +1,5 @@
 /* tests/store/store_helpers.h - campaigns whose content follows from nothing but its length */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_STORE_HELPERS_H
 #define TESTS_STORE_HELPERS_H
 

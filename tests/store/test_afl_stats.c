@@ -1,4 +1,5 @@
 /* tests/store/test_afl_stats.c - fuzzer_stats and plot_data, read as AFL++'s tools read them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 

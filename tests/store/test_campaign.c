@@ -1,4 +1,5 @@
 /* tests/store/test_campaign.c - one campaign: made, filled, read back, resumed, refused */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 

@@ -1,4 +1,5 @@
 /* tests/store/test_campaign_damage.c - files that were cut, overwritten or made to do harm */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 

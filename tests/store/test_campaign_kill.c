@@ -2,6 +2,7 @@
  *
  * PLEXOR_KILLS=200 for a long run.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 

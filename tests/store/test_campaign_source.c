@@ -1,4 +1,5 @@
 /* tests/store/test_campaign_source.c - a campaign as a data set */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 

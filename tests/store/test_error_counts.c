@@ -1,4 +1,5 @@
 /* tests/store/test_error_counts.c - #Test errors, #Error categories, E_any and E_pol by hand */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 

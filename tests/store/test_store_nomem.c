@@ -3,6 +3,7 @@
  * Whatever fails says PX_E_NOMEM, the campaign is sound afterwards, and nothing is left behind (the
  * leak checker watches). SQLite's and zlib's own allocations are in their libraries, out of reach.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../data/data_helpers.h"
 #include "store_helpers.h"
 #include <internal/data.h>

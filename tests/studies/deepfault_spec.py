@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tables of studies/deepfault/deepfault_paper.c against the CSV blocks of LGR H.3 (docs/spec).
 
 Speaks TAP. `deepfault_spec.py PROGRAM`: a program that prints `TABLE|SUBJECT|WORDS|VALUE` for every number

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tables of studies/deepsensor/deepsensor_paper.c against the CSV blocks of LGR H.2 (docs/spec).
 
 Speaks TAP. `deepsensor_spec.py PROGRAM`: a program that prints `TABLE|ROW|COLUMN|VALUE` for every number

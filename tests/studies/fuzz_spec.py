@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tables of studies/fuzz/fuzz_paper.c and nsgen_paper.c against the CSV blocks of LGR H.1 (docs/spec).
 
 Speaks TAP. `fuzz_spec.py PROGRAM`: a program that prints `TABLE|NAME|NAME|COLUMN|VALUE` for every number

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tables of studies/nss/nss_paper.c against the CSV blocks of CSM E.1 (docs/spec).
 
 Speaks TAP. `nss_spec.py PROGRAM`: a program that prints `TABLE|SUBJECT|COLUMN|ROW|VALUE` for every number

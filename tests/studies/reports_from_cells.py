@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """reports_from_cells.py PLEXOR - every studies/NAME/cells.jsonl gives docs/studies/NAME.md, charts and all, in seconds.
 
 studies/NAME/cells-PART.jsonl gives docs/studies/NAME-PART.md: a part that was run by itself.

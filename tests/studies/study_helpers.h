@@ -1,5 +1,6 @@
 /* tests/studies/study_helpers.h - a folder for each test, studies in it, and what reports must have
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef STUDY_HELPERS_H
 #define STUDY_HELPERS_H
 

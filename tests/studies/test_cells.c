@@ -1,4 +1,5 @@
 /* tests/studies/test_cells.c - what was written is there, whatever happened to the last line */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

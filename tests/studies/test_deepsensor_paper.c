@@ -3,6 +3,7 @@
  * `--print` writes all of them for deepsensor_spec.py, which has the specification's. Without it:
  * what must hold in any case.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "deepsensor/deepsensor_paper.h"

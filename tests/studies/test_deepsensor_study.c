@@ -1,5 +1,6 @@
 /* tests/studies/test_deepsensor_study.c - what the study of DeepSensor plans, how it counts, and
  * what it makes of cells */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "study_helpers.h"
 
 #include "failing_alloc.h"

@@ -1,4 +1,5 @@
 /* tests/studies/test_document.c - one report, three ways to print it */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "frame/document.h"

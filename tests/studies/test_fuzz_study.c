@@ -1,4 +1,5 @@
 /* tests/studies/test_fuzz_study.c - what the study of fuzzing plans, and what it makes of cells */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "study_helpers.h"
 
 #include "failing_alloc.h"

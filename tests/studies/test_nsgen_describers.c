@@ -1,5 +1,6 @@
 /* tests/studies/test_nsgen_describers.c - the parts `describers` and `mutants` of the study of
  * NSGen: what they plan, what they make of cells, and both on procedural digits */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "study_helpers.h"
 
 #include "failing_alloc.h"

@@ -1,5 +1,6 @@
 /* tests/studies/test_nsgen_map.c - faults that one guide alone finds: counted by hand, and reported
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "study_helpers.h"
 
 #include "base/file.h"

@@ -1,5 +1,6 @@
 /* tests/studies/test_nsgen_stats.c - threshold, correlation and retraining of the study of NSGen:
  * what they plan, and what they make of cells */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "study_helpers.h"
 
 #include "failing_alloc.h"

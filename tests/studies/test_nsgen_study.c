@@ -1,4 +1,5 @@
 /* tests/studies/test_nsgen_study.c - what the study of NSGen plans, and what it makes of cells */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "study_helpers.h"
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
  * `--print` writes all of them for nss_spec.py, which has the specification's. Without it: what
  * must hold in any case, so that a wrong order of rows shows without the specification.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "nss/nss_paper.h"

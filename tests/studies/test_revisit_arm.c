@@ -1,4 +1,5 @@
 /* tests/studies/test_revisit_arm.c - which mutants are added: worked by hand on four neurons */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

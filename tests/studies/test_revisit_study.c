@@ -1,5 +1,6 @@
 /* tests/studies/test_revisit_study.c - revisit on procedural digits: the same cells for any number
  * of threads and after interruptions, matched arms of one size, and what is planned */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

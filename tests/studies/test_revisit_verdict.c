@@ -4,6 +4,7 @@
  * samples worked by hand. `--print` writes all published numbers for revisit_spec.py, which has
  * the specification's.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "revisit/revisit_verdict.h"

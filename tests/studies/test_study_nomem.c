@@ -2,6 +2,7 @@
  *
  * What fails says PX_E_NOMEM and leaves nothing behind (the leak checker watches).
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
 #include "failing_alloc.h"

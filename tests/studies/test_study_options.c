@@ -1,4 +1,5 @@
 /* tests/studies/test_study_options.c - what a study plans for what it is asked */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "study_helpers.h"
 
 #include "base/memory.h"

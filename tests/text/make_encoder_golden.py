@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """make_encoder_golden.py >encoder_golden.h - word vectors by numpy, tokens by the authors' own way in Python
 
 PPMI and SVD (numpy.linalg.svd), the first principal direction of some

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """make_text_encoders.py - text_encoders/*.onnx, tiny transformers exported by PyTorch, and text_encoder_golden.h
 
 Each has the shape of its namesake: CLIP's tower (causal, x*sigmoid(1.702x), features at the highest token, projection),

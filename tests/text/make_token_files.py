@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """make_token_files.py - the small vocabularies of tokens/, learnt from a few sentences
 
 Merges by the algorithm of Sennrich et al. over the byte symbols of GPT-2; WordPiece's list by hand, with all letters.

@@ -1,4 +1,5 @@
 /* tests/text/test_text_encoder.c - encoders as their users see them */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cmocka_all.h"

@@ -4,6 +4,7 @@
  * the ids of the specification where the user has them: CLIP_MERGES names a folder's or OpenAI's
  * own merge file.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
 #include "cmocka_all.h"

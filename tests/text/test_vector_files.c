@@ -1,4 +1,5 @@
 /* tests/text/test_vector_files.c - GloVe's and fastText's files, good and bad */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "text/vector_text.h"

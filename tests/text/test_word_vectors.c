@@ -1,4 +1,5 @@
 /* tests/text/test_word_vectors.c - PPMI, SVD, pooling, glosses: what the default is made of */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 #include "encoder_golden.h"

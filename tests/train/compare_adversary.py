@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """One step of adversarial training beside PyTorch's: same network, batch, random starts, optimiser.
 
     compare_adversary.py PLEXOR       prints TAP; skips where torch or onnx is absent

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The zoo's networks in PyTorch: same outputs, and torchvision's own where it has them.
 
     compare_archs.py MAKE_ARCH PLEXOR        prints TAP; skips where torch or onnx is absent

@@ -1,4 +1,5 @@
 /* tests/train/feeder_helpers.h - small data sets whose every pixel says where it comes from */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_FEEDER_HELPERS_H
 #define TESTS_FEEDER_HELPERS_H
 

@@ -5,6 +5,7 @@
  * Writes FOLDER/NAME.onnx and prints a line "NAME PARAMETERS STATISTICS" for each; 0 means what the
  * architecture was made for. Without names: counts all of the list.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/arch.h>
 #include <plexor/onnx.h>
 

@@ -1,4 +1,5 @@
 /* tests/train/test_adversary.c - attacks on training inputs: settings, and what a step replaces */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/train/test_arch.c - the zoo: parameter counts of the papers, and every network once */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <internal/arch.h>
 #include <internal/weights.h>
 #include <plexor/engine.h>

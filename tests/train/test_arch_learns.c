@@ -3,6 +3,7 @@
  * All parameters must have a gradient, and a few steps of Adam must make the loss smaller. The
  * largest are left out: they are made of the same layers.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train_job.h"
 
 #include <internal/arch.h>

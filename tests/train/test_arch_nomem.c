@@ -1,4 +1,5 @@
 /* tests/train/test_arch_nomem.c - each allocation of making a network fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "failing_alloc.h"
 
 #include <internal/arch.h>

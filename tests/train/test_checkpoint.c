@@ -1,4 +1,5 @@
 /* tests/train/test_checkpoint.c - runs that are stopped and resumed, and checkpoints that lie */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer_helpers.h"
 
 #include <internal/data.h>

@@ -1,4 +1,5 @@
 /* tests/train/test_dress.c - augmentation, pollution and label noise against a plain reference */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "feeder_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/train/test_feeder.c - the order of training inputs: epochs, batches, mixes, identity */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "feeder_helpers.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* tests/train/test_feeder_nomem.c - each allocation of a feeder fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "feeder_helpers.h"
 
 #include "failing_alloc.h"

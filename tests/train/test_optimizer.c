@@ -1,4 +1,5 @@
 /* tests/train/test_optimizer.c - optimisers against PyTorch, by pieces, through checkpoints */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

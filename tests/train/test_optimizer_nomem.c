@@ -1,4 +1,5 @@
 /* tests/train/test_optimizer_nomem.c - each allocation of optimisers and schedules fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "failing_alloc.h"
 

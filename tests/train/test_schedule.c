@@ -1,4 +1,5 @@
 /* tests/train/test_schedule.c - learning rates of whole runs against PyTorch */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

@@ -1,4 +1,5 @@
 /* tests/train/test_soft_targets.c - training towards probabilities instead of labels */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer_helpers.h"
 #include <internal/data.h>
 

@@ -1,5 +1,6 @@
 /* tests/train/test_train_loss.c - losses and their gradients against PyTorch, and where it is hard
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cmocka_all.h"
 

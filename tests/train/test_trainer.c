@@ -1,4 +1,5 @@
 /* tests/train/test_trainer.c - the loop: same bits always, what stays frozen, and ways to stop */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train/trainer_helpers.h"
 #include <internal/weights.h>
 

@@ -1,4 +1,5 @@
 /* tests/train/test_trainer_nomem.c - each allocation of a run of training fails in turn */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "failing_alloc.h"
 #include "train/trainer_helpers.h"
 

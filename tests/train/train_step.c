@@ -4,6 +4,7 @@
  *
  * BATCH.npz has x (float32) and y (int64), the batch of every step. Prints the loss before each.
  */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "train_job.h"
 
 #include <internal/arch.h>

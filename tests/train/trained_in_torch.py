@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What `plexor train` writes, read by others.
 
     trained_in_torch.py PLEXOR        prints TAP; skips where torch or onnx is absent

@@ -1,4 +1,5 @@
 /* tests/train/trainer_helpers.h - a small network with everything that training must get right */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_TRAINER_HELPERS_H
 #define TESTS_TRAINER_HELPERS_H
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Coverage of real networks on real data, worked out again in numpy from their traces.
 
     compare_cover.py PLEXOR [--quick]        prints TAP

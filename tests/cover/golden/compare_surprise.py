@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Surprise adequacy on traces of real networks, worked out again with numpy, scipy and scikit-learn.
 
     compare_surprise.py PLEXOR SURPRISE_SCORES [--quick]        prints TAP

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes golden_captioner.h: losses, gradients and two steps of AdamW of both networks of a captioner, by
 PyTorch's own modules in float64.
 

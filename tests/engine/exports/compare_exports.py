@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """compare_exports.py PLEXOR [--full] [--keep DIR] [NAME...] - what exporters write, against PyTorch
 
 Exports every architecture of torch_nets.py and hand_nets.py, then compares outputs (`plexor run`, several batch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """hand_nets.py - networks as other exporters write them, node by node with onnx.helper
 
 What tf2onnx and older exporters do and torch.onnx does not: images channels-last with a Transpose at either end of a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch_nets.py - the image classifiers of torchvision, exported to ONNX by torch.onnx
 
 Weights are random but fixed. BatchNorm statistics come from a few passes over noise in training mode, so that

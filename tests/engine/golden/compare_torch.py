@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares plexor with PyTorch on real networks, through the command line.
 
     compare_torch.py PLEXOR SHARED        prints TAP; skips where torch or the networks are absent

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the small networks and golden values that test_golden.c checks.
 
     /usr/bin/python3 make_golden.py        (python3-torch, python3-onnx; writes beside itself)

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes what PyTorch makes of NaN and infinity, for test_not_finite.c.
 
     /usr/bin/python3 make_not_finite.py    (python3-torch, python3-onnx; writes beside itself)

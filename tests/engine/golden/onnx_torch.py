@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small interpreter of ONNX graphs on PyTorch tensors, as a reference for plexor.
 
     net = Net("lenet5.onnx", torch.float64)

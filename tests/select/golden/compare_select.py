@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Selections by the baselines, worked out again with numpy, scipy and scikit-learn.
 
     compare_select.py PLEXOR [--quick]        prints TAP

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares training steps with PyTorch's: same network, same weights, same batch.
 
     compare_step.py TRAIN_STEP        prints TAP; skips where torch or onnx is absent

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the golden tables of optimisers, schedules and losses that tests/train checks.
 
     /usr/bin/python3 make_optimizers.py        (python3-torch 1.13; writes beside itself)
