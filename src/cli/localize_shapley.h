@@ -5,7 +5,7 @@
 
 #include "cli/assess_partners.h"
 
-#include <internal/shapley.h>
+#include <internal/shapley_tally.h>
 
 typedef struct shapley_args {
     const char *perturb;             /* "fgsm:8/255"; NULL: fgsm with its own eps */
