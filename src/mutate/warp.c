@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include <internal/mutation.h>
 
-#include <assert.h>
 #include <stdlib.h>
 
 typedef struct warp_work { /* one block of memory, cut up */
@@ -129,7 +128,6 @@ void pxi_warp_map(const pxi_warp *warp, int height, int width, double map[6])
 
 void pxi_map_invert(const double m[6], double inverse[6])
 {
-    assert(m[0] * m[4] - m[1] * m[3] != 0.0);
     const double det = m[0] * m[4] - m[1] * m[3], d = det != 0.0 ? 1.0 / det : 0.0;
     inverse[0] = m[4] * d;
     inverse[1] = m[1] * -d;

@@ -46,7 +46,6 @@ pxi_colour pxi_palette_class(size_t index)
 
 pxi_colour pxi_palette_diverging(double t)
 {
-    assert(t >= 0.0 && t <= 1.0);
     const uint32_t *stops = diverging_stops;
     const size_t last = PX_LEN(diverging_stops) - 1;
     const double at = !(t > 0) ? 0 : t < 1 ? t * (double)last : (double)last;

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +72,6 @@ double pxi_scale_share(const pxi_scale *scale, double value)
 
 double pxi_scale_at(const pxi_scale *scale, double value)
 {
-    assert(scale->least < scale->most);
     const double at = scale->from + pxi_scale_share(scale, value) * (scale->to - scale->from);
     return at < -1e6 ? -1e6 : at > 1e6 ? 1e6 : at;
 }
