@@ -27,7 +27,7 @@ static bool read_whole(const px_field *f, const px_json_value *v, void *to)
         floor(v->number) != v->number)
         return false;
     const int64_t wide = (int64_t)v->number;
-    const int32_t narrow = (int32_t)v->number;
+    const int32_t narrow = f->size == sizeof wide ? 0 : (int32_t)v->number;
     assert(f->size == sizeof wide || f->size == sizeof narrow);
     memcpy(to, f->size == sizeof wide ? (const void *)&wide : &narrow, f->size);
     return true;

@@ -163,20 +163,15 @@ class CtrlC(unittest.TestCase):
         self.assertLess(seconds, 10 if SANITIZED else 1)
 
     def test_at_any_moment(self):
-        """Also while Python looks whether the work is done, not only while it waits."""
+        """Also while Python handles what it is told, not only while it waits."""
         class Run(_call._Run):
-            looked = 0
+            handled = 0
 
-            @property
-            def finished(self):
-                self.looked += 1
-                if self.looked == 2:
+            def _handle(self, event):
+                self.handled += 1
+                if self.handled == 2:
                     raise KeyboardInterrupt
-                return self.__dict__.get("done", False)
-
-            @finished.setter
-            def finished(self, value):
-                self.__dict__["done"] = value
+                super()._handle(event)
         network = px.load(DIGITS)
         with unittest.mock.patch.object(_call, "_Run", Run), self.assertRaises(px.Interrupted):
             network.attack("digits", "pgd", eps=0.1, steps=2000, progress=False)
