@@ -434,7 +434,7 @@ typedef struct panel_next {
 static void panel_bring(const panel_next *next, int64_t part, int64_t parts)
 {
     enum { LINE = 64 / sizeof(float) };
-    if (next->rows == 0)
+    if (next->rows == 0 || next->width <= 0)
         return;
     const int64_t lines = (next->width + LINE - 1) / LINE;
     const int64_t first = part * next->rows * lines / parts;
